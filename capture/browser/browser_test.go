@@ -210,6 +210,16 @@ func TestCrashes(t *testing.T) {
 	if err := visit(crash, nil); !errors.Is(err, browser.ErrCrashed) {
 		t.Errorf("page crashed: %v", err)
 	}
+	full := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<script>const all = []; while (all.length < 20) { all.push(new Uint8Array(1 << 29).fill(1)) }
+			document.write('used 10 GiB')</script>`)
+	})
+	// The page crashes, or its script gets an exception.
+	p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: full})
+	if err == nil && strings.Contains(p.Frames[0].HTML, ">used") || err != nil && !errors.Is(err, browser.ErrCrashed) {
+		t.Errorf("page that needs 10 GiB: %+v, %v", p, err)
+	}
 	if err := visit(ok, nil); err != nil {
 		t.Errorf("after the crash: %v", err)
 	}

@@ -62,6 +62,10 @@ func becomeBrowser(n int, command []string) error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return os.NewSyscallError("prctl", err)
 	}
+	limit := &unix.Rlimit{Cur: maxData, Max: maxData}
+	if err := unix.Setrlimit(unix.RLIMIT_DATA, limit); err != nil {
+		return os.NewSyscallError("setrlimit", err)
+	}
 	return os.NewSyscallError("exec", syscall.Exec(command[0], command, os.Environ()))
 }
 

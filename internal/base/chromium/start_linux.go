@@ -57,6 +57,7 @@ func (p *Process) run(o *Options, user account) error {
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	start := p.startChild
 	if user != (account{}) {
+		p.limitData()
 		p.cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(user.uid), Gid: uint32(user.gid)}
 		start = p.startInNamespace
 	}
@@ -70,6 +71,18 @@ func (p *Process) run(o *Options, user account) error {
 		}
 	})
 	return <-started
+}
+
+// maxData is the maximum size of the writable memory of each process of the
+// browser, in bytes. A page that needs more crashes, or its script gets an
+// exception.
+const maxData = 4 << 30
+
+// limitData makes the command start through a shell, which sets the limit of
+// writable memory. Package os/exec has no limits for child processes.
+func (p *Process) limitData() {
+	p.cmd.Args = append([]string{"sh", "-c", fmt.Sprintf(`ulimit -d %d && exec "$0" "$@"`, maxData>>10)}, p.cmd.Args...)
+	p.cmd.Path = "/bin/sh"
 }
 
 // inOwnThread calls f in a goroutine with a thread of its own, which ends with f.
