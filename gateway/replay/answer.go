@@ -27,7 +27,7 @@ func (s *Site) serveCapture(w http.ResponseWriter, r *http.Request, n name, u ur
 		refuse(w, http.StatusBadRequest, "The body of the request cannot be read.")
 		return
 	}
-	resp, err := find(r.Context(), n.archive.Source, n.time, req)
+	resp, err := find(r.Context(), n.archive.Source, n.time, true, req)
 	if err != nil {
 		missing(w, err)
 		return

@@ -85,7 +85,7 @@ func TestLibraries(t *testing.T) {
 		})
 	})
 	t.Run("proxy", func(t *testing.T) {
-		address, keyHash := startProxy(t, &Proxy{Source: a})
+		address, keyHash := startProxy(t, &Proxy{Archives: []Archive{{"other", openSamples(t, samples...)}, {"sites", a}}})
 		b := browsertest.StartWithProxy(t, address, keyHash)
 		openSites(b, func(url string) string { return url }, func(p *browsertest.Page, c scriptsites.Site, passed bool) {
 			if !passed {

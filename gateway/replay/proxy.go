@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/internal/base/baseuri"
-	"github.com/anyurl/fetch/warc"
 )
 
 // A Proxy answers the requests of a browser whose only network is a proxy that
 // decrypts https. The browser sends the original URLs, so that the pages need no
-// changes. The field RequestURI or Host of a request contains the original URL.
+// changes. The field URL of a request is the original URL. StartURL lists the
+// archived pages.
 type Proxy struct {
-	Source *warc.Archive
-	Time   time.Time // the nearest captures are sent; zero selects the latest ones
+	Archives []Archive // the first one with a capture answers
+	Time     time.Time // the nearest captures are sent; zero selects the latest ones
 }
 
 // ServeHTTP sends the capture that answers a request.
@@ -24,12 +24,16 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "The URL is invalid.")
 		return
 	}
+	if u.Host() == startHost {
+		p.start(w, r)
+		return
+	}
 	req, err := requestOf(r, u.WithoutFragment())
 	if err != nil {
 		refuse(w, http.StatusBadRequest, "The body of the request cannot be read.")
 		return
 	}
-	resp, err := find(r.Context(), p.Source, p.Time, req)
+	resp, err := p.findAny(r.Context(), req)
 	if err != nil {
 		p.permitOrigin(w, r)
 		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {

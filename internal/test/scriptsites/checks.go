@@ -94,7 +94,7 @@ check(async () => {
 	step('script')
 	await event(loaded, 'load', () => { loaded.setAttribute('src', 'https://cdn.test/classic.js'); document.head.append(loaded) })
 	equal(window.classic, 'classic')
-	document.body.insertAdjacentHTML('beforeend', '<p id="p"><img src="//cdn.test/i.gif" srcset="https://cdn.test/i.gif 2x"></p>')
+	document.body.insertAdjacentHTML('beforeend', '<p id="p"><img src="//cdn.test/i.gif" srcset="https://cdn.test/i.gif 1x"></p>')
 	const p = document.querySelector('#p')
 	const sheet = document.createElement('link')
 	step('style sheet')

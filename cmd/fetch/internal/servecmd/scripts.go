@@ -19,7 +19,7 @@ import (
 // serveScriptsFlags are the flags of fetch serve for the scripts of archived
 // pages.
 type serveScriptsFlags struct {
-	scripts bool
+	scripts string // "", scriptsHosts or scriptsBrowser
 	listen  string
 	flags   *pflag.FlagSet
 }
@@ -27,18 +27,36 @@ type serveScriptsFlags struct {
 func (f *serveScriptsFlags) Register(s *options.Set) {
 	p := s.Own("Flags")
 	f.flags = p
-	p.BoolVar(&f.scripts, "scripts", false, "also show archived pages with their scripts, for archives that you trust")
-	p.StringVar(&f.listen, "scripts-listen", "127.0.0.1:8701", "with --scripts, listen on the address and port `ADDRESS` too")
+	p.StringVar(&f.scripts, "scripts", "", "also show archived pages with their scripts, in the `PLACE` =localhost (default, for archives that you trust) or =browser (a Chromium without a network)")
+	p.Lookup("scripts").NoOptDefVal = scriptsHosts
+	options.SetValues(p.Lookup("scripts"), scriptsHosts, scriptsBrowser)
+	p.StringVar(&f.listen, "scripts-listen", "127.0.0.1:8701", "with --scripts=localhost, listen on the address and port `ADDRESS` too")
 }
+
+// The values of --scripts.
+const (
+	scriptsHosts   = "localhost" // at host names below localhost, in the browser of the user
+	scriptsBrowser = "browser"   // in a browser that the command starts
+)
 
 // check returns an error if the flags do not fit to the others.
 func (f *serveScriptsFlags) check(archives int, public bool) error {
+	switch f.scripts { // the values of a switch, which configuration files may contain
+	case "true":
+		f.scripts = scriptsHosts
+	case "false":
+		f.scripts = ""
+	}
 	switch {
-	case !f.scripts && f.flags.Changed("scripts-listen"):
-		return fetch.Usage.Errorf("--scripts-listen requires --scripts")
-	case f.scripts && public:
+	case f.scripts != scriptsHosts && f.flags.Changed("scripts-listen"):
+		return fetch.Usage.Errorf("--scripts-listen requires --scripts=localhost")
+	case f.scripts == "":
+		return nil
+	case f.scripts != scriptsHosts && f.scripts != scriptsBrowser:
+		return fetch.Usage.Errorf("--scripts=%s: the values are localhost and browser", f.scripts)
+	case public:
 		return fetch.Usage.Errorf("--scripts cannot be combined with --public: scripts run only in a browser on this machine")
-	case f.scripts && archives == 0:
+	case archives == 0:
 		return fetch.Usage.Errorf("--scripts requires an archive")
 	}
 	return nil
@@ -53,7 +71,7 @@ type scriptsServer struct {
 // open opens the server for the archives in opts, and links to its pages. It
 // returns nil without --scripts.
 func (f *serveScriptsFlags) open(s *console.Streams, opts *gateway.Options) (*scriptsServer, error) {
-	if !f.scripts {
+	if f.scripts != scriptsHosts {
 		return nil, nil
 	}
 	l, err := gateway.Listen(f.listen)

@@ -129,7 +129,7 @@ func (c *serveCommand) Run(ctx context.Context, args []string) error {
 		c.NoteUnredacted("for your files, mailboxes and logins, open " + server + path)
 	}
 	c.Interrupts.SetGrace(serveGrace)
-	return c.serveBoth(ctx, h, l, scripts)
+	return c.serveBrowser(ctx, opts.Archives, func(ctx context.Context) error { return c.serveBoth(ctx, h, l, scripts) })
 }
 
 // ServerURL returns the URL of a listener without a path. The host is localhost

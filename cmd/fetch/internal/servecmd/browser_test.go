@@ -1,0 +1,130 @@
+package servecmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/gateway"
+	"github.com/anyurl/fetch/gateway/replay"
+	"github.com/anyurl/fetch/internal/base/chromium"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/wire/cdp"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
+)
+
+// openSample opens an archive with a page that requests an object of the archive
+// and one of the server at the address outside.
+func openSample(t *testing.T, outside string) *warc.Archive {
+	t.Helper()
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	w, err := warc.NewWriter(root, warc.Options{Name: "sample.warc.gz"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := `<title>loading</title><script>
+const read = url => fetch(url).then(r => r.status + ' ' + r.statusText, () => 'failed')
+Promise.all([fetch('/data').then(r => r.text()), read('http://` + outside + `/leak')]).then(all => document.title = [location.href, ...all].join())
+</script>`
+	for url, body := range map[string]string{"https://page.test/": page, "https://page.test/data": "data"} {
+		c := warc.Capture{URL: uri.MustParse(url), Date: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+		head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n", len(body))
+		if _, err := w.Write(c.Response(strings.NewReader(head + body))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := warc.Open(filepath.Join(dir, "sample.warc.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+// TestReplayBrowser opens the list of archived pages in a browser without a
+// window, and the page in the list. The page reaches nothing but the archive.
+func TestReplayBrowser(t *testing.T) {
+	t.Parallel()
+	peer.Need(t, "chromium", "chromium")
+	peer.NeedRoot(t, "chromium in a network namespace")
+	reached := make(chan string, 1)
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case reached <- r.RequestURI:
+		default:
+		}
+	}))
+	defer outside.Close()
+	archive := gateway.Archive{Name: "sample", Source: openSample(t, strings.TrimPrefix(outside.URL, "http://"))}
+	b, err := openBrowser(t.Context(), &console.Streams{Stderr: t.Output()}, chromium.Options{}, []gateway.Archive{archive})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	conn := cdp.New(func(cdp.Event) {})
+	go conn.Run(b.process.Out, b.process.In)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	evaluate := openTarget(ctx, t, conn, replay.StartURL)
+	evaluate(`until(() => document.title === 'Archived pages').then(() => document.querySelector('li a').click())`)
+	got := evaluate(`until(() => document.title.startsWith('https:')).then(() => document.title)`)
+	if want := "https://page.test/,data,404 Not Found"; got != want && got != "https://page.test/,data,404 " {
+		t.Errorf("the page shows %q, want %q", got, want)
+	}
+	select {
+	case uri := <-reached:
+		t.Errorf("the browser requested %s from another server", uri)
+	default:
+	}
+}
+
+// openTarget opens a URL in a new tab. It returns a function that evaluates an
+// expression there, which may be a promise. The tab may open another page in the
+// meantime.
+func openTarget(ctx context.Context, t *testing.T, conn *cdp.Conn, url string) (evaluate func(string) string) {
+	t.Helper()
+	var target struct{ TargetID string }
+	var session struct{ SessionID string }
+	if err := conn.Call(ctx, "", "Target.createTarget", map[string]any{"url": url}, &target); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Call(ctx, "", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session); err != nil {
+		t.Fatal(err)
+	}
+	const until = "const until = async f => { while (!f()) await new Promise(done => setTimeout(done, 20)) };"
+	return func(expression string) string {
+		for {
+			var result struct {
+				Result struct{ Value json.RawMessage }
+			}
+			err := conn.Call(ctx, session.SessionID, "Runtime.evaluate", map[string]any{
+				"expression": "(() => {" + until + " return " + expression + "})()", "awaitPromise": true, "returnByValue": true,
+			}, &result)
+			if err == nil {
+				var text string
+				json.Unmarshal(result.Result.Value, &text)
+				return text
+			}
+			if ctx.Err() != nil {
+				t.Fatalf("%s: %v", expression, err)
+			}
+		}
+	}
+}
