@@ -52,7 +52,7 @@ func TestCompletion(t *testing.T) {
 		{"list of an optional value", []string{"serve", "--live=gopher,"}, "gopher,http", noFiles},
 		{"scheme without slashes", []string{"d"}, "data: dict://", noSpace},
 		{"path that is no scheme", []string{"./f"}, none, files},
-		{"URL after its scheme", []string{"ls", "gopher://"}, none, noFiles},
+		{"host after its scheme", []string{"ls", "gopher://"}, none, ":6"},
 		{"help", []string{"help", ""}, "mirror mirroring gopher", noFiles},
 		{"folder of an archive", []string{"verify", ""}, none, files},
 	} {

@@ -1,6 +1,10 @@
 package app
 
 import (
+	"bytes"
+	"io"
+	"strings"
+
 	"github.com/anyurl/fetch/cmd/fetch/internal/archivecmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
@@ -23,5 +27,23 @@ func Commands(s *console.Streams) *command.Tree {
 		treecmd.NewFind(t), treecmd.NewDu(t), treecmd.NewDiff(t),
 		mirrorcmd.New(t), archivecmd.NewVerify(t), archivecmd.NewRecover(t), archivecmd.NewIndex(t), archivecmd.NewPack(t), archivecmd.NewExport(t),
 		recordcmd.New(t), servecmd.New(t), frontiercmd.New(t), uricmd.New(t), helpcmd.NewMan(t), helpcmd.NewCompletion(t))
+	t.List = func(args []string) string {
+		var out limitedBuffer
+		Run(args, strings.NewReader(""), &out, io.Discard)
+		return out.String()
+	}
 	return t
+}
+
+// maxListing limits the output of a command that runs for a completion.
+const maxListing = 1 << 20
+
+// A limitedBuffer keeps the first maxListing bytes.
+type limitedBuffer struct{ bytes.Buffer }
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxListing {
+		return 0, io.ErrShortWrite
+	}
+	return b.Buffer.Write(p)
 }

@@ -41,6 +41,10 @@ type Tree struct {
 	args   []string // the command line
 	Main   *cobra.Command
 	sets   map[*cobra.Command]func() *options.Set // for each command, registers and returns its flags
+
+	// List runs a command line, such as "ls --urls URL", and returns its
+	// standard output. It is used for the completion of URLs, and may be nil.
+	List func(args []string) string
 }
 
 // NewTree returns a tree without commands.
@@ -138,7 +142,7 @@ func (r *Tree) Define(cmd *cobra.Command, c runner) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.Run(cmd.Context(), args) }
 	cmd.SetUsageFunc(r.usage)
 	if strings.Contains(cmd.Use, "URL") {
-		cmd.ValidArgsFunction = completeURL
+		cmd.ValidArgsFunction = r.completeURL
 	}
 	return cmd
 }

@@ -80,12 +80,9 @@ func completePrefix(separator string) cobra.CompletionFunc {
 // opaqueSchemes lists the schemes whose URLs have no slashes after the colon.
 var opaqueSchemes = []string{"cid", "data", "mailserver", "mailto", "mid", "news", "urn"}
 
-// completeURL completes the scheme of a URL. After the scheme, it completes
-// nothing. If no scheme matches, the shell completes file names.
-func completeURL(_ *cobra.Command, _ []string, typed string) (all []string, _ cobra.ShellCompDirective) {
-	if strings.Contains(typed, ":") {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+// completeScheme completes the scheme of a URL. If no scheme matches, the shell
+// completes file names.
+func completeScheme(typed string) (all []string, _ cobra.ShellCompDirective) {
 	for _, name := range console.SchemeNames() {
 		if !strings.HasPrefix(name, typed) {
 			continue

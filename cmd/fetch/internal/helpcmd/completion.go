@@ -44,7 +44,9 @@ func (c *completionCommand) Run(_ context.Context, args []string) error {
 	var err error
 	switch args[0] {
 	case "bash":
-		err = c.Main.GenBashCompletionV2(c.Stdout, !c.noDescriptions)
+		if err = c.Print(bashFunctions); err == nil {
+			err = c.Main.GenBashCompletionV2(c.Stdout, !c.noDescriptions)
+		}
 	case "fish":
 		err = c.Main.GenFishCompletion(c.Stdout, !c.noDescriptions)
 	case "powershell":

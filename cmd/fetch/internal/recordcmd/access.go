@@ -33,7 +33,7 @@ type accessFlags struct {
 }
 
 func (f *accessFlags) register(p *pflag.FlagSet) {
-	p.StringVar(&f.ca, "ca", "", "keep the CA and its key in `FILE` (default record-ca.pem beside config.toml)")
+	p.StringVar(&f.ca, "ca", "", "keep the CA in `FILE` (default in the folder of config.toml)")
 	p.StringVar(&f.caOut, "ca-out", "", "write the certificate of the CA to `FILE`, for import into a browser")
 	p.StringVar(&f.tokenFile, "token-file", "", "read or create the token in `FILE` (default: a new token for each run)")
 }
