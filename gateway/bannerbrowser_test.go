@@ -9,6 +9,9 @@ import (
 // TestBanner checks the position of the banner in Chromium, and collapses it with
 // the keyboard.
 func TestBanner(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts Chromium")
+	}
 	t.Parallel()
 	l, err := Listen("127.0.0.1:0")
 	if err != nil {

@@ -135,6 +135,7 @@ func isListener(address net.Addr) func(netip.AddrPort) bool {
 type liveTarget struct {
 	parameters
 	raw    bool   // true for the bytes of the object, false for a page
+	feed   bool   // true for an Atom feed of the entries of a listing
 	inline bool   // true for the object without a banner, for use inside a page
 	via    string // signature of the link, or ""
 	url    uri.URI
@@ -157,6 +158,8 @@ func parseLive(raw bool, rest string) (t liveTarget, ok bool, err error) {
 			t.via = value
 		case parameter == "inline":
 			t.inline = true
+		case parameter == "feed" && !raw:
+			t.feed = true
 		case text != "":
 			others += ";" + parameter
 		}
@@ -180,6 +183,9 @@ func (t liveTarget) path(base, via string) string {
 	}
 	if t.inline {
 		text += ";inline"
+	}
+	if t.feed {
+		text += ";feed"
 	}
 	if t.part != "" {
 		text += ";part=" + t.part

@@ -171,6 +171,8 @@ func (x *exchange) retrieveLive(t liveTarget, p guard.Permission, scheme fetch.S
 	switch {
 	case !resp.Location.IsZero():
 		x.redirectLive(l, resp)
+	case t.feed:
+		x.liveFeed(t, resp)
 	case t.part != "":
 		x.livePart(t, p, resp)
 	case t.raw:
@@ -222,6 +224,9 @@ func (x *exchange) liveView(l liveLinks, resp *fetch.Response) view {
 	}
 	if resp != nil && resp.Peer.IsValid() {
 		p.Banner.Facts = append(p.Banner.Facts, render.Fact{Name: "Answered by", Value: resp.Peer.String()})
+	}
+	if resp != nil && resp.Kind == fetch.Menu && !isProxied(x.r) && !needsToken(x.scheme(l.target.url.Scheme())) {
+		p.Banner.Links = append(p.Banner.Links, render.Link{Name: "feed", Path: l.target.feedPath(x.base)})
 	}
 	f := formPage
 	if l.target.inline {
