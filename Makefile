@@ -12,6 +12,7 @@
 # make soak     run the long tests, which have the build tag soak
 # make mutants PACKAGES=./uri  run the tests of packages with changed operators
 # make seeded-bugs  show that the tests fail for each bug in internal/test/seeded
+# make other-machines  run the tests of codecs on other processors with qemu-user
 # make testing-report  measure the figures of doc/testing.md
 # make release  build the archives and packages of a release in dist/
 # make release-test  build a release for this machine twice, and install it
@@ -35,7 +36,7 @@ JOBS ?= 4
 # GORACE has another time. The tests of the command start hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-.PHONY: help build test test-scheme peers lint fuzz bench bench-compare bench-large soak mutants seeded-bugs testing-report recordings release release-test vuln clean
+.PHONY: help build test test-scheme peers lint fuzz bench bench-compare bench-large soak mutants seeded-bugs other-machines testing-report recordings release release-test vuln clean
 
 # help prints the lines about targets at the start of this file.
 help:
@@ -105,6 +106,14 @@ mutants:
 seeded-bugs: peers
 	mkdir -p $(RESULTS)
 	go run ./internal/tool/seededbugs -results $(RESULTS)
+
+# CODECS are packages without connections, which also run on a big-endian
+# processor. The emulator is in the Debian package qemu-user-static.
+CODECS := ./uri ./internal/wire/ber ./internal/wire/oncrpc ./internal/wire/line
+
+other-machines:
+	GOOS=linux GOARCH=s390x CGO_ENABLED=0 go test -short -exec qemu-s390x-static $(CODECS)
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go test -short -exec qemu-aarch64-static $(CODECS)
 
 # The figures of the soak tests and of the mutants are kept if they are not
 # measured again.
