@@ -80,12 +80,18 @@ func (c *crawl) checkShared(ctx context.Context) error {
 	if err := json.Unmarshal(stats.Note, &note); err != nil || note.Settings == nil {
 		return err // the settings were too long to be stored
 	}
-	ours, err := json.Marshal(sharedSettings(&c.o))
-	if err != nil {
-		return err
-	}
-	theirs, err := json.Marshal(note.Settings)
-	if err != nil {
+	return sharedSettings(&c.o).checkEqual(note.Settings)
+}
+
+// checkEqual returns an error if the settings of the crawl differ from s. The
+// limits that ChangeLimits changes may differ, because they can have changed
+// since this worker has read them. The worker uses the stored ones.
+func (s *settings) checkEqual(crawl *settings) error {
+	own := *s
+	own.Limits.Files, own.Limits.Bytes, own.Limits.Seconds = crawl.Limits.Files, crawl.Limits.Bytes, crawl.Limits.Seconds
+	ours, err := json.Marshal(&own)
+	theirs, err2 := json.Marshal(crawl)
+	if err := errors.Join(err, err2); err != nil {
 		return err
 	}
 	if names := differences(ours, theirs); len(names) > 0 {

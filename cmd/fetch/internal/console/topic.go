@@ -1,6 +1,8 @@
 package console
 
 import (
+	"strings"
+
 	"github.com/anyurl/fetch/doc"
 	"github.com/anyurl/fetch/internal/base/lazy"
 )
@@ -8,8 +10,10 @@ import (
 var namedFlag = lazy.Regexp(`(?:^|[ ("])(--[a-z][a-z0-9-]*[a-z0-9]|-[A-Za-z])\b`)
 
 // Topic returns the page of the documentation that describes the first flag in a
-// message, such as "policy", or "" if there is none.
+// message, such as "policy", or "" if there is none. It ignores the flags of a
+// command line in the message, which says itself what to do.
 func Topic(message string) string {
+	message, _, _ = strings.Cut(message, "; fetch ")
 	var pages []doc.Page
 	for _, m := range namedFlag().FindAllStringSubmatch(message, -1) {
 		if pages == nil {
