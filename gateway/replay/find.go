@@ -16,10 +16,13 @@ import (
 
 // find returns the capture that answers a request. If there is none and similar
 // is true, it returns the capture of a similar request. Of several captures, it is the one nearest to the time at, or the
-// latest one if at is zero. The driver of an archive has no access to a network.
+// one that Archive.Time selects if at is zero. The driver of an archive has no access to a network.
 func find(ctx context.Context, a *warc.Archive, at time.Time, similar bool, req *fetch.Request) (*fetch.Response, error) {
 	source := *a // the copy shares the files
-	source.Time, source.Until, source.Decode, source.Raw, source.Similar = at, at, true, false, similar
+	source.Decode, source.Raw, source.Similar = true, false, similar
+	if !at.IsZero() {
+		source.Time, source.Until = at, at
+	}
 	return source.Schemes(fetch.Scheme{Name: req.URL.Scheme()})[0].Open(fetch.Env{}).Do(ctx, req)
 }
 

@@ -144,7 +144,7 @@ func (s *Site) urlOf(n name, u uri.URI) string {
 // not a http or https URL with a host.
 func (n *name) setOrigin(u uri.URI) bool {
 	n.scheme = u.Scheme()
-	if n.scheme != "http" && n.scheme != "https" || u.Host() == "" {
+	if !IsShown(u) || u.Host() == "" {
 		return false
 	}
 	n.host = strings.ToLower(u.Host())

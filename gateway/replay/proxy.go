@@ -3,7 +3,6 @@ package replay
 import (
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/anyurl/fetch/internal/base/baseuri"
 )
@@ -13,8 +12,7 @@ import (
 // changes. The field URL of a request is the original URL. StartURL lists the
 // archived pages.
 type Proxy struct {
-	Archives []Archive // the first one with a capture answers
-	Time     time.Time // the nearest captures are sent; zero selects the latest ones
+	Archives []Archive // the first one with a capture answers; its field Time selects the capture
 }
 
 // ServeHTTP sends the capture that answers a request.

@@ -85,12 +85,16 @@ func NewSite(opts Options) (*Site, error) {
 	return s, nil
 }
 
+// IsShown reports whether this package shows captures of u: those of http and
+// https.
+func IsShown(u uri.URI) bool { return u.Scheme() == "http" || u.Scheme() == "https" }
+
 // PageURL returns the URL of the page that shows the capture of u nearest to
 // the time at and runs its scripts. The parameter index is the position of the
 // archive in Options.Archives. PageURL returns "" for other schemes than http
 // and https.
 func (s *Site) PageURL(index int, at time.Time, u uri.URI) string {
-	if u.Scheme() != "http" && u.Scheme() != "https" {
+	if !IsShown(u) {
 		return ""
 	}
 	return "http://" + s.order[index].label + topDomain + ":" + s.port + "/" + at.UTC().Format(timeForm) + "/" + u.Unredacted()

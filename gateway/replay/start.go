@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
@@ -59,7 +60,7 @@ func pagesOf(ctx context.Context, a *warc.Archive) (pages []listed) {
 	seen := map[string]bool{}
 	add := func(url, title string) {
 		u, err := uri.Parse(url)
-		if err != nil || u.Scheme() != "http" && u.Scheme() != "https" || seen[url] {
+		if err != nil || !IsShown(u) || seen[url] {
 			return
 		}
 		seen[url] = true
@@ -94,7 +95,7 @@ func pagesOf(ctx context.Context, a *warc.Archive) (pages []listed) {
 func (p *Proxy) findAny(ctx context.Context, req *fetch.Request) (resp *fetch.Response, err error) {
 	for _, similar := range []bool{false, true} {
 		for _, a := range p.Archives {
-			resp, err = find(ctx, a.Source, p.Time, similar, req)
+			resp, err = find(ctx, a.Source, time.Time{}, similar, req)
 			if fetch.FaultOf(err) != fetch.NotFound {
 				return resp, err
 			}

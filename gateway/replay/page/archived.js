@@ -65,7 +65,7 @@ config => {
 	method(scope, "postMessage", ([message, target, ...rest]) => [message, target === config.origin ? own : target, ...rest])
 
 	// Elements that request their objects.
-	const srcset = value => String(value).replace(/(https?:)?\/\/[^\s,]+/gi, toReplay)
+	const srcset = value => String(value).replace(/(^|[\s,])((?:https?:)?\/\/[^\s,]+)/gi, (_, before, url) => before + toReplay(url))
 	const requesting = {
 		HTMLImageElement: ["src", "srcset"], HTMLScriptElement: ["src"], HTMLLinkElement: ["href"], HTMLIFrameElement: ["src"],
 		HTMLMediaElement: ["src"], HTMLVideoElement: ["poster"], HTMLSourceElement: ["src", "srcset"], HTMLTrackElement: ["src"],
@@ -83,9 +83,13 @@ config => {
 	method(Element.prototype, "setAttribute", ([name, value], element) => [name, convertAttribute(element, String(name).toLowerCase(), value)])
 
 	// Markup that scripts insert.
-	const attribute = /(<[^<>]*?\s(?:src|srcset|poster|data|href)\s*=\s*)("[^"]*"|'[^']*')/gi
-	const markup = value => typeof value !== "string" || !value.includes("//") ? value : value.replace(attribute, (_, start, quoted) =>
-		start + quoted[0] + srcset(quoted.slice(1, -1)) + quoted[0])
+	const tag = /<[a-z](?:[^<>"']|"[^"]*"|'[^']*')*>/gi
+	const attribute = /(\s)(src|srcset|poster|data|href)(\s*=\s*)("[^"]*"|'[^']*')/gi
+	const markup = value => typeof value !== "string" || !value.includes("//") ? value : value.replace(tag, text =>
+		text.replace(attribute, (_, space, name, equals, quoted) => {
+			const convert = name.toLowerCase() === "srcset" ? srcset : toReplay
+			return space + name + equals + quoted[0] + convert(quoted.slice(1, -1)) + quoted[0]
+		}))
 	setter(Element.prototype, "innerHTML", markup)
 	setter(Element.prototype, "outerHTML", markup)
 	method(Element.prototype, "insertAdjacentHTML", ([where, text]) => [where, markup(text)])

@@ -94,7 +94,7 @@ check(async () => {
 	step('script')
 	await event(loaded, 'load', () => { loaded.setAttribute('src', 'https://cdn.test/classic.js'); document.head.append(loaded) })
 	equal(window.classic, 'classic')
-	document.body.insertAdjacentHTML('beforeend', '<p id="p"><img src="//cdn.test/i.gif" srcset="https://cdn.test/i.gif 1x"></p>')
+	document.body.insertAdjacentHTML('beforeend', '<p id="p"><img alt="a > b" src="//cdn.test/i.gif" srcset="https://cdn.test/i.gif 1x, /a//b.gif 3x"></p>')
 	const p = document.querySelector('#p')
 	const sheet = document.createElement('link')
 	step('style sheet')
@@ -103,6 +103,7 @@ check(async () => {
 	step('markup')
 	equal(getComputedStyle(p).color + getComputedStyle(p).width, 'rgb(1, 2, 3)7px')
 	await until(() => p.firstChild.naturalWidth > 0)
+	equal(p.firstChild.srcset.endsWith(' 1x, /a//b.gif 3x'), true)
 })`),
 	"https://site.test/post.js": script(`
 import {check, equal} from './check.js'

@@ -27,10 +27,10 @@ type serveScriptsFlags struct {
 func (f *serveScriptsFlags) Register(s *options.Set) {
 	p := s.Own("Flags")
 	f.flags = p
-	p.StringVar(&f.scripts, "scripts", "", "also show archived pages with their scripts, in the `PLACE` =localhost (default, for archives that you trust) or =browser (a Chromium without a network)")
+	p.StringVar(&f.scripts, "scripts", "", "show pages with scripts, at `PLACE` =localhost or =browser")
 	p.Lookup("scripts").NoOptDefVal = scriptsHosts
 	options.SetValues(p.Lookup("scripts"), scriptsHosts, scriptsBrowser)
-	p.StringVar(&f.listen, "scripts-listen", "127.0.0.1:8701", "with --scripts=localhost, listen on the address and port `ADDRESS` too")
+	p.StringVar(&f.listen, "scripts-listen", "127.0.0.1:8701", "listen on `ADDRESS` for --scripts=localhost")
 }
 
 // The values of --scripts.
