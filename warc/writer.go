@@ -46,9 +46,10 @@ type Options struct {
 // of Write creates the first file.
 //
 // If Options.Name is set, the Writer writes one file of any size with this name.
-// It replaces an existing file, and an unfinished file of an earlier Writer. If
-// the name ends in ".zst", the records are compressed with zstd in place of
-// gzip. The caller must not call Write after Close.
+// It replaces an existing file, and an unfinished file of an earlier Writer. The
+// records are not compressed if the name ends in ".warc", and compressed with
+// zstd in place of gzip if it ends in ".zst". The caller must not call Write
+// after Close.
 //
 // A Writer is safe for concurrent use. The caller must close it.
 type Writer struct {
@@ -131,7 +132,7 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 	w.copy = make([]byte, bufferSize)
 	var err error
 	switch {
-	case opts.Uncompressed:
+	case opts.Uncompressed || strings.HasSuffix(opts.Name, ".warc"):
 	case strings.HasSuffix(opts.Name, ".zst"):
 		w.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
 			zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow))

@@ -129,6 +129,13 @@ func HasArchiveSuffix(name string) bool {
 	return warc.IsFileName(name) || strings.HasSuffix(name, ".wacz")
 }
 
+// IsNewWARC reports whether name has the extension of a WARC file that the
+// command can write: .warc, .warc.gz or .warc.zst.
+func IsNewWARC(name string) bool {
+	stem := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	return strings.HasSuffix(stem, ".warc") && warc.IsFileName(name)
+}
+
 // fileExtensions are common file extensions that are not top-level domains.
 var fileExtensions = []string{".bz2", ".csv", ".gif", ".gz", ".htm", ".html", ".iso", ".jpg", ".json", ".jsonl", ".log",
 	".pdf", ".png", ".tar", ".tgz", ".txt", ".xml", ".xz"}

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/fetch"
@@ -34,7 +34,7 @@ func openWARCFile(f *objectflags.Flags) (_ *warcFile, err error) {
 		return nil, nil
 	}
 	switch {
-	case !warc.IsFileName(name) || !strings.Contains(name, ".warc") || strings.HasSuffix(name, warc.OpenSuffix):
+	case !arguments.IsNewWARC(name):
 		return nil, fetch.Usage.Errorf("--warc-file requires a name that ends in .warc, .warc.gz or .warc.zst, such as %q", name+".warc.gz")
 	case len(f.Client.Replay.Archives) > 0:
 		return nil, fetch.Usage.Errorf("--warc-file and --archive exclude each other, because nothing is requested")
@@ -45,7 +45,7 @@ func openWARCFile(f *objectflags.Flags) (_ *warcFile, err error) {
 	if w.dir, err = os.OpenRoot(filepath.Dir(name)); err != nil {
 		return nil, console.LocalError(err)
 	}
-	o := warc.Options{Name: w.name, Uncompressed: strings.HasSuffix(name, ".warc")}
+	o := warc.Options{Name: w.name}
 	o.Info = fetch.Header{{Name: "software", Value: console.Product()}}
 	host, _ := os.Hostname()
 	agent, err := f.Client.HTTP.Agent()

@@ -12,10 +12,10 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/capture"
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
@@ -194,8 +194,8 @@ func (f *outputFlags) check() error {
 	switch {
 	case (f.warc == "") == (f.dir == ""):
 		return fetch.Usage.Errorf("record requires either --warc FILE or --output-dir DIR")
-	case f.warc != "" && (!warc.IsFileName(f.warc) || strings.HasSuffix(f.warc, warc.OpenSuffix)):
-		return fetch.Usage.Errorf("--warc requires a name that ends in .warc or .warc.gz, such as %q", f.warc+".warc.gz")
+	case f.warc != "" && !arguments.IsNewWARC(f.warc):
+		return fetch.Usage.Errorf("--warc requires a name that ends in .warc, .warc.gz or .warc.zst, such as %q", f.warc+".warc.gz")
 	case f.warc != "" && (f.size != 0 || f.prefix != ""):
 		return fetch.Usage.Errorf("--warc-size and --warc-prefix require --output-dir, because --warc names a single file")
 	}
@@ -214,7 +214,7 @@ func (f *outputFlags) folder() string {
 func (f *outputFlags) open() (*capture.Files, error) {
 	o := warc.Options{MaxSize: int64(f.size), Prefix: f.prefix}
 	if f.warc != "" {
-		o.Name, o.Uncompressed = filepath.Base(f.warc), !strings.HasSuffix(f.warc, ".gz")
+		o.Name = filepath.Base(f.warc)
 	}
 	host, _ := os.Hostname()
 	for _, field := range []fetch.Field{{Name: "software", Value: console.Product()}, {Name: "hostname", Value: host}} {

@@ -227,7 +227,7 @@ func TestPolicy(t *testing.T) {
 	dir := newDir(t)
 	server := httptest.NewServer(http.HandlerFunc(web))
 	defer server.Close()
-	r := start(t, dir, "--warc", "all.warc.gz")
+	r := start(t, dir, "--warc", "all.warc.zst")
 	for _, c := range []struct {
 		about, token, url string
 		code              int
@@ -251,7 +251,7 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("a tunnel to a blocked port: %d %q", code, text)
 	}
 	r.stop(syscall.SIGTERM)
-	if got := captures(t, filepath.Join(dir, "all.warc.gz")); len(got) != 1 {
+	if got := captures(t, filepath.Join(dir, "all.warc.zst")); len(got) != 1 {
 		t.Errorf("captures: %v", got)
 	}
 }

@@ -30,6 +30,7 @@ func TestUsage(t *testing.T) {
 		{"no files", 2, nil, "--warc FILE or --output-dir DIR"},
 		{"both", 2, []string{"--warc", "a.warc.gz", "--output-dir", "d"}, "either"},
 		{"another name", 2, []string{"--warc", "a.txt"}, ".warc"},
+		{"an ARC file", 2, []string{"--warc", "a.arc"}, ".warc.zst"},
 		{"rotation of a single file", 2, []string{"--warc", "a.warc.gz", "--warc-size", "1M"}, "--output-dir"},
 		{"a finished file", 3, []string{"--warc", "old.warc.gz"}, "exists"},
 		{"another address", 2, []string{"--warc", "a.warc.gz", "--listen", "0.0.0.0:0"}, "--public"},
