@@ -32,11 +32,11 @@ func (r *release) archiveAll() error {
 			m.name = path.Join(top, m.name)
 			members = append(members, m)
 		}
-		name, write := top+".tar.gz", writeTar
+		write := writeTar
 		if p.system == "windows" {
-			name, write = top+".zip", writeZip
+			write = writeZip
 		}
-		if err := create(filepath.Join(r.out, name), func(w io.Writer) error { return write(w, members, r.date) }); err != nil {
+		if err := create(filepath.Join(r.out, r.archiveName(p)), func(w io.Writer) error { return write(w, members, r.date) }); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ func TestRelease(t *testing.T) {
 	dist := filepath.Join(first, "clone", "dist")
 	sh(t, dist, "sha256sum", "-c", "SHA256SUMS")
 	for _, name := range []string{"fetch_0.1.0_linux_amd64.tar.gz", "fetch_0.1.0_linux_amd64.cdx.json", "fetch_0.1.0-1_amd64.deb",
-		"fetch-0.1.0-1.x86_64.rpm", "RELEASE-NOTES.md"} {
+		"fetch-0.1.0-1.x86_64.rpm", "RELEASE-NOTES.md", "fetch_0.1.0_oci.tar", "fetch.rb", "fetch.nix", "PKGBUILD"} {
 		if !strings.Contains(sums, "  "+name+"\n") {
 			t.Errorf("the release has no %s:\n%s", name, sums)
 		}
@@ -33,12 +33,33 @@ func TestRelease(t *testing.T) {
 	deb := filepath.Join(dist, "fetch_0.1.0-1_amd64.deb")
 	t.Run("Install", func(t *testing.T) { install(t, deb) })
 	t.Run("InstallRPM", func(t *testing.T) { installRPM(t, filepath.Join(dist, "fetch-0.1.0-1.x86_64.rpm")) })
+	t.Run("Image", func(t *testing.T) { runImage(t, filepath.Join(dist, "fetch_0.1.0_oci.tar")) })
 	t.Run("GoInstall", func(t *testing.T) { goInstall(t, filepath.Join(first, "clone")) })
 	t.Run("Lintian", func(t *testing.T) {
 		if out := sh(t, dist, peer.Need(t, "lintian", "lintian"), "--fail-on", "error,warning", "--allow-root", deb); strings.TrimSpace(out) != "" {
 			t.Error(out)
 		}
 	})
+}
+
+// runImage unpacks an OCI image and runs its program in its root, with its user.
+func runImage(t *testing.T, file string) {
+	skopeo, umoci := peer.Need(t, "skopeo", "skopeo"), peer.Need(t, "umoci", "umoci")
+	layout, bundle := filepath.Join(t.TempDir(), "layout"), filepath.Join(t.TempDir(), "bundle")
+	sh(t, ".", skopeo, "copy", "oci-archive:"+file+":0.1.0", "oci:"+layout+":latest")
+	sh(t, ".", umoci, "unpack", "--rootless", "--image", layout+":latest", bundle)
+	if os.Geteuid() != 0 {
+		t.Skip("chroot requires root")
+	}
+	root := filepath.Join(bundle, "rootfs")
+	for _, dir := range []string{filepath.Dir(filepath.Dir(bundle)), filepath.Dir(bundle), bundle} {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := sh(t, ".", "chroot", "--userspec=65532:65532", root, "/usr/bin/fetch", "data:,hello"); out != "hello" {
+		t.Errorf("the program of the image printed %q", out)
+	}
 }
 
 // buildTagged clones the repository to dir, tags the commit and builds a release

@@ -81,7 +81,7 @@ func (r *release) run() (err error) {
 	defer os.RemoveAll(r.out)
 	r.work = filepath.Join(r.out, "work")
 	for _, step := range []func() error{
-		r.buildAll, r.document, r.archiveAll, r.packageAll, r.describeAll,
+		r.buildAll, r.document, r.archiveAll, r.packageAll, r.imageAll, r.manifestAll, r.describeAll,
 		func() error { return os.RemoveAll(r.work) }, r.writeSums,
 		func() error { return os.Chmod(r.out, 0o755) },
 	} {
