@@ -26,7 +26,7 @@ func TestDocumentedFlags(t *testing.T) {
 			mirror = c
 		}
 	}
-	chromiumFlags := []string{"user-data-dir", "password-store", "proxy-server"}
+	otherFlags := []string{"rm", "formula", "user-data-dir", "password-store", "proxy-server"}
 	known := func(name string) bool { // includes other names, such as --quiet
 		return flags[name] || main.Flags().Lookup(name) != nil || mirror.Flags().Lookup(name) != nil
 	}
@@ -44,7 +44,7 @@ func TestDocumentedFlags(t *testing.T) {
 		}
 		text = otherProgram.ReplaceAll(text, nil)
 		for _, m := range flag.FindAllStringSubmatch(string(text), -1) {
-			if !known(m[1]) && !slices.Contains(chromiumFlags, m[1]) {
+			if !known(m[1]) && !slices.Contains(otherFlags, m[1]) {
 				t.Errorf("%s: no flag --%s", page, m[1])
 			}
 		}

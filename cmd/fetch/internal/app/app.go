@@ -8,8 +8,26 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 )
 
-// Run executes the command line in args and returns the exit code.
+// Run executes the command line in args and returns the exit code. If --next
+// divides args into groups, Run executes each group.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	groups := groupsOf(args)
+	if len(groups) == 1 {
+		return run(args, stdin, stdout, stderr)
+	}
+	var tally console.Tally
+	for _, group := range groups {
+		code := run(group, stdin, stdout, stderr)
+		if code > 128 {
+			return code // a signal ends all groups
+		}
+		tally.Add(code)
+	}
+	return tally.Code
+}
+
+// run executes one command.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	std := &console.Streams{Stdin: stdin, Stdout: stdout, Stderr: stderr}
 	if len(args) == 0 {
 		return greet(std)

@@ -37,6 +37,7 @@ type messageFlags struct {
 	ErrorJSON bool
 	Log       *slog.Logger // destination of all messages, or nil without --log-json
 	traceName string       // file of --trace-ascii, or ""
+	errorName string       // file of --stderr, or ""
 	traceTime bool         // print the time before each line of -v
 	traceTo   io.Writer    // destination of --trace-ascii, or nil for standard error
 }
@@ -54,13 +55,25 @@ func (f *messageFlags) Register(s *options.Set) {
 		})
 	}
 	p.Lookup("trace").Hidden = true
+	p.StringVar(&f.errorName, "stderr", "", "write messages to `FILE` (- for standard output)")
 	p.BoolVar(&f.traceTime, "trace-time", false, "with -v, print the time before each line")
 	p.BoolVar(&f.ErrorJSON, "error-json", false, "print all messages as lines of JSON")
 }
 
-// OpenTrace creates the file of --trace-ascii. The file is never closed, because
-// lines are written until the process ends.
+// OpenTrace creates the files of --stderr and --trace-ascii. The files are never
+// closed, because lines are written until the process ends.
 func (s *Streams) OpenTrace() error {
+	switch s.errorName {
+	case "":
+	case "-":
+		s.Stderr = s.Stdout
+	default:
+		file, err := os.OpenFile(s.errorName, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return fetch.Local.With(err)
+		}
+		s.Stderr = file
+	}
 	switch s.traceName {
 	case "", "%": // as in curl, % is standard error
 		return nil

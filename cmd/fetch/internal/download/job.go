@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
+	"github.com/anyurl/fetch/cmd/fetch/internal/sink"
 	"github.com/anyurl/fetch/cmd/fetch/internal/transfer"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
@@ -114,7 +115,29 @@ func (j *Job) save(req *fetch.Request, client fetch.Driver) (err error) {
 	j.Sink = out
 	defer func() { j.notePartialFile(err) }()
 	defer j.limitTime()()
-	return save.Transfer(j.ctx, client, req, receiver{j}, j.Restart)
+	if err := save.Transfer(j.ctx, client, req, receiver{j}, j.Restart); err != nil || !j.flags.File.Attributes || j.Resp == nil {
+		return err
+	}
+	return j.setAttributes()
+}
+
+// setAttributes stores the origin of the output file in its extended attributes,
+// with curl's names. A stream has none.
+func (j *Job) setAttributes() error {
+	if j.Sink.Name() == sink.StandardOutput || j.Resp.Unchanged {
+		return nil
+	}
+	for _, a := range []struct{ name, value string }{
+		{"user.creator", console.Product()}, {"user.xdg.origin.url", j.Resp.URL.WithoutUserinfo().String()}, {"user.mime_type", j.Resp.Media},
+	} {
+		if a.value == "" {
+			continue
+		}
+		if err := setAttribute(j.Sink.Name(), a.name, a.value); err != nil {
+			return fetch.Local.Errorf("--xattr: %s: %w", j.Sink.Name(), err)
+		}
+	}
+	return nil
 }
 
 // limitTime applies --max-time to all attempts of the job together. The caller

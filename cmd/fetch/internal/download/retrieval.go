@@ -71,7 +71,7 @@ type Options struct {
 func New(ctx context.Context, s *console.Streams, f *objectflags.Flags, o Options) (*Retrieval, error) {
 	r := &Retrieval{Streams: s, flags: f, native: o.Native, listing: o.Listing, dav: o.DAV, notes: s.Trace(), retried: o.retried}
 	r.Restart = f.Client.RetryOptions(r.noteRestart)
-	err := errors.Join(f.Query.Validate(), f.Query.Read(s.Stdin))
+	err := errors.Join(f.ValidateFiles(), f.Query.Validate(), f.Query.Read(s.Stdin))
 	if err != nil {
 		return nil, err
 	}

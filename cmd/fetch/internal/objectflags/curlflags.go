@@ -29,11 +29,11 @@ var ignoredFlags = map[string]bool{
 var unsupportedFlags = map[string]string{
 	"fail-early":               "run one command for each URL",
 	"disallow-username-in-url": "a URL can contain a user name", "http2-prior-knowledge": "HTTP/2 requires TLS",
-	"next": "run one command for each group of flags",
+	"next": "it divides only a command line",
 	"ntlm": "NTLM authentication is not supported",
 
-	"proxy-ntlm": "NTLM authentication is not supported", "remove-on-error": "incomplete files have another name",
-	"sslv2": "SSL is not supported", "sslv3": "SSL is not supported", "xattr": "use --meta FILE",
+	"proxy-ntlm": "NTLM authentication is not supported",
+	"sslv2":      "SSL is not supported", "sslv3": "SSL is not supported",
 	"haproxy-protocol": "the PROXY protocol is not supported", "manual": "use fetch --help and fetch help TOPIC",
 	"crlf": "fetch only reads", "ftp-create-dirs": "fetch only reads",
 	"form-escape": "fetch only reads", "mail-rcpt-allowfails": "fetch only reads", "metalink": "Metalink is not supported",
@@ -47,7 +47,7 @@ var unsupportedValues = map[string]string{
 	"ciphers": "the ciphers are those of Go", "create-file-mode": "use umask",
 	"local-port": "the system chooses the local port", "login-options": "use --sasl MECHANISM",
 	"preproxy":       "only one proxy is supported",
-	"request-target": "the request target is the URL", "stderr": "use 2> FILE in the shell", "telnet-option": "options are negotiated",
+	"request-target": "the request target is the URL", "telnet-option": "options are negotiated",
 	"proxy-ciphers": "the ciphers are those of Go", "proxy-tls13-ciphers": "the ciphers are those of Go",
 	"sigalgs": "the signature algorithms are those of Go", "ech": "Encrypted Client Hello is not supported",
 	"abstract-unix-socket": "use --unix-socket PATH", "delegation": "Kerberos tickets are never delegated",

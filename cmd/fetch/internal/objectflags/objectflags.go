@@ -101,6 +101,15 @@ func (f *Flags) State(req *fetch.Request, resp *fetch.Response) save.State {
 	return save.StateOf(req, resp)
 }
 
+// ValidateFiles returns an error if --remove-on-error is combined with -C, which
+// needs the partial file of an earlier attempt.
+func (f *Flags) ValidateFiles() error {
+	if f.File.removeFailed && f.Body.ContinueAt != "" {
+		return fetch.Usage.Errorf("--remove-on-error excludes -C, which keeps the partial file to resume")
+	}
+	return nil
+}
+
 // bodyFlags are the flags that select the output of bodies, such as -o, -C and
 // --meta.
 type bodyFlags struct {
@@ -212,6 +221,8 @@ type fileFlags struct {
 	SkipExisting bool
 	RemoteTime   bool
 	Timestamping bool
+	Attributes   bool
+	removeFailed bool
 	Strict       bool
 }
 
@@ -222,6 +233,9 @@ func (f *fileFlags) Register(s *options.Set) {
 	p.BoolVar(&f.SkipExisting, "skip-existing", false, "skip URLs whose output file already exists")
 	p.BoolVarP(&f.RemoteTime, "remote-time", "R", false, "set the file time to the time reported by the server")
 	p.BoolVar(&f.Timestamping, "timestamping", false, "retrieve only objects newer than the file, and set its time")
+	p.BoolVar(&f.Attributes, "xattr", false, "store the URL and the media type in extended attributes of the file")
+	p.BoolVar(&f.removeFailed, "remove-on-error", false, "keep no partial files (default without -C)")
+	p.Lookup("remove-on-error").Hidden = true
 	p.BoolVar(&f.Strict, "strict", false, "fail if a download cannot be verified as complete")
 }
 

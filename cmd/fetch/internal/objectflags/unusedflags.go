@@ -13,7 +13,7 @@ import (
 // Flags without effect on commands that print listings or metadata.
 const (
 	// outputNames are the flags for files and for the format of bodies.
-	outputNames = "output out-null remote-name remote-header-name output-dir directory-prefix force-directories no-host-directories cut-dirs verbatim-names no-directories timestamping continue-at include show-headers write-out " + verification.Names + " " + sourceNames + " warc-file meta render " +
+	outputNames = "output out-null remote-name remote-header-name output-dir directory-prefix force-directories no-host-directories cut-dirs verbatim-names no-directories timestamping xattr remove-on-error continue-at include show-headers write-out " + verification.Names + " " + sourceNames + " warc-file meta render " +
 		"create-dirs skip-existing fail-with-body etag-save dump-header mbox maildir part decode"
 	// ListingNames are the flags that also have no effect on ls and search.
 	ListingNames = outputNames + " no-clobber remote-time head range segments"

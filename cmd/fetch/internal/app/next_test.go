@@ -1,0 +1,76 @@
+package app
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestGroups checks how --next divides a command line.
+func TestGroups(t *testing.T) {
+	for _, c := range []struct{ oddity, args, want string }{
+		{"no --next", "-s a", "-s a"},
+		{"global flags", "-sS -o x a --next -o y b", "-sS -o x a|-sS -o y b"},
+		{"short form", "-v a -: b -: c", "-v a|-v b|-v c"},
+		{"other flags are not global", "-I --retry 2 a --next b", "-I --retry 2 a|b"},
+		{"arguments after --", "a -- --next b", "a -- --next b"},
+		{"empty group", "a --next", "a|"},
+	} {
+		var got []string
+		for _, g := range groupsOf(strings.Fields(c.args)) {
+			got = append(got, strings.Join(g, " "))
+		}
+		if want := strings.Split(c.want, "|"); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %q, want %q", c.oddity, got, want)
+		}
+	}
+}
+
+// TestNext runs groups with files of their own, and checks their exit code and
+// the file of --stderr.
+func TestNext(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/missing" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Write([]byte(r.Method + " " + r.UserAgent()))
+	}))
+	defer s.Close()
+	dir := t.TempDir()
+	name := func(file string) string { return filepath.Join(dir, file) }
+	run := func(want int, args ...string) (string, string) {
+		t.Helper()
+		var out, stderr strings.Builder
+		if code := Run(args, strings.NewReader(""), &out, &stderr); code != want {
+			t.Errorf("%q: exit code %d, want %d: %s", args, code, want, &stderr)
+		}
+		return out.String(), stderr.String()
+	}
+	run(0, "-q", "-A", "one", "-o", name("1"), s.URL+"/a", "--next", "-A", "two", "-o", name("2"), s.URL+"/b")
+	for file, want := range map[string]string{"1": "GET one", "2": "GET two"} {
+		if text, err := os.ReadFile(name(file)); string(text) != want {
+			t.Errorf("%s: %q, %v", file, text, err)
+		}
+	}
+	if out, _ := run(8, "-q", "-s", s.URL+"/missing", "-:", "-A", "x", s.URL+"/a"); out != "GET x" {
+		t.Errorf("group after a failure: %q", out)
+	}
+	run(2, "-q", s.URL+"/a", "--next")
+	out, stderr := run(8, "-q", "--stderr", name("log"), s.URL+"/missing")
+	if text, err := os.ReadFile(name("log")); out != "" || stderr != "" || !strings.Contains(string(text), "404") {
+		t.Errorf("--stderr: %q, %q, %q, %v", out, stderr, text, err)
+	}
+	if out, stderr := run(8, "-q", "--stderr", "-", s.URL+"/missing"); stderr != "" || !strings.Contains(out, "404") {
+		t.Errorf("--stderr -: %q, %q", out, stderr)
+	}
+	run(3, "-q", "--stderr", dir, s.URL+"/a")
+	if _, stderr := run(2, "-q", "--remove-on-error", "-C", "-", "-o", name("3"), s.URL+"/a"); !strings.Contains(stderr, "excludes -C") {
+		t.Errorf("--remove-on-error with -C: %q", stderr)
+	}
+	run(0, "-q", "--remove-on-error", "-o", name("3"), s.URL+"/a")
+}
