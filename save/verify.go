@@ -88,7 +88,7 @@ func (f *File) VerifyRest(s State, digest string) error {
 	if digest == "" || s.Offset == 0 || f.device || f.o.Offset > 0 {
 		return nil
 	}
-	d, err := verify.ParseAnnounced(digest)
+	d, err := verify.ParseDigest(digest)
 	if err != nil {
 		return err
 	}

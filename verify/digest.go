@@ -12,17 +12,13 @@ import (
 	"hash"
 	"hash/crc32"
 	"iter"
-	"slices"
 	"strings"
-
-	"github.com/zeebo/blake3"
-	"golang.org/x/crypto/blake2b"
 
 	"github.com/anyurl/fetch/fetch"
 )
 
-// An algorithm computes digests.
-type algorithm struct {
+// An Algorithm computes digests.
+type Algorithm struct {
 	name     string // in its usual form, such as "sha512/256"
 	size     int    // length of a digest in bytes; 0 for 1 to 64 bytes
 	weak     bool   // an attacker can create two objects with the same digest
@@ -30,9 +26,23 @@ type algorithm struct {
 	new      func(size int) hash.Hash
 }
 
-// standard lists the algorithms of the standard library that servers announce.
-// Programs that parse no other digests link only these.
-var standard = []algorithm{
+// NewAlgorithm returns an algorithm that this package does not have, such as
+// those of package verify/blake. The name has lower-case letters. The size is the
+// length of a digest in bytes, or 0 for every length from 1 to 64. The function
+// new returns a hash for digests of size bytes; several goroutines may call it.
+//
+// The result is treated as secure: [Digest.Weak] returns false for its digests.
+func NewAlgorithm(name string, size int, new func(size int) hash.Hash) Algorithm {
+	strength := 6
+	if size != 0 {
+		strength = min(size/16+2, 6)
+	}
+	return Algorithm{name: name, size: size, strength: strength, new: new}
+}
+
+// algorithms lists the algorithms of the standard library. Of two algorithms with
+// the same strength and size, the first is assumed for a digest without a name.
+var algorithms = []Algorithm{
 	{"crc32", crc32.Size, true, 0, func(int) hash.Hash { return crc32.NewIEEE() }},
 	{"md5", md5.Size, true, 1, func(int) hash.Hash { return md5.New() }},
 	{"sha1", sha1.Size, true, 2, func(int) hash.Hash { return sha1.New() }},
@@ -42,46 +52,31 @@ var standard = []algorithm{
 	{"sha512", sha512.Size, false, 6, func(int) hash.Hash { return sha512.New() }},
 	{"sha512/224", sha512.Size224, false, 3, func(int) hash.Hash { return sha512.New512_224() }},
 	{"sha512/256", sha512.Size256, false, 4, func(int) hash.Hash { return sha512.New512_256() }},
-}
-
-// further lists all other algorithms.
-var further = []algorithm{
 	{"sha3-224", 28, false, 3, func(int) hash.Hash { return sha3.New224() }},
 	{"sha3-256", 32, false, 4, func(int) hash.Hash { return sha3.New256() }},
 	{"sha3-384", 48, false, 5, func(int) hash.Hash { return sha3.New384() }},
 	{"sha3-512", 64, false, 6, func(int) hash.Hash { return sha3.New512() }},
-	{"blake2b", 0, false, 6, newBlake2b},
-	{"blake3", 32, false, 4, func(int) hash.Hash { return blake3.New() }},
 }
 
 const maxSize = 64 // of the digests of all algorithms, in bytes
 
-// newBlake2b returns a BLAKE2b hash for digests of size bytes, from 1 to 64.
-func newBlake2b(size int) hash.Hash {
-	h, err := blake2b.New(size, nil)
-	if err != nil {
-		return nil
-	}
-	return h
-}
-
-// allAlgorithms yields all algorithms. Of two algorithms with the same strength
-// and size, the first is assumed for a digest without a name.
-func allAlgorithms(yield func(algorithm) bool) {
-	for _, list := range [...][]algorithm{standard, further} {
-		for _, a := range list {
-			if !yield(a) {
-				return
+// withMore yields the algorithms of this package and those in more.
+func withMore(more []Algorithm) iter.Seq[Algorithm] {
+	return func(yield func(Algorithm) bool) {
+		for _, list := range [...][]Algorithm{algorithms, more} {
+			for _, a := range list {
+				if !yield(a) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// Algorithms returns the names of all digest algorithms.
-func Algorithms() []string { return names(allAlgorithms) }
-
-func names(list iter.Seq[algorithm]) (names []string) {
-	for a := range list {
+// Algorithms returns the names of the algorithms of this package and of those in
+// more.
+func Algorithms(more ...Algorithm) (names []string) {
+	for a := range withMore(more) {
 		names = append(names, a.name)
 	}
 	return names
@@ -91,7 +86,7 @@ func names(list iter.Seq[algorithm]) (names []string) {
 // size bytes. Case, hyphens and underscores are ignored. The names sha2 and sha3
 // stand for a family, whose member the size selects. A suffix of blake2b, as in
 // blake2b-256, is ignored too.
-func findAlgorithm(list iter.Seq[algorithm], name string, size int) (algorithm, bool) {
+func findAlgorithm(list iter.Seq[Algorithm], name string, size int) (Algorithm, bool) {
 	want := plainName(name)
 	if rest, ok := strings.CutPrefix(want, "blake2b"); ok && (rest == "" || rest == "256" || rest == "384" || rest == "512") {
 		want = "blake2b"
@@ -103,7 +98,7 @@ func findAlgorithm(list iter.Seq[algorithm], name string, size int) (algorithm, 
 			return a, true
 		}
 	}
-	return algorithm{}, false
+	return Algorithm{}, false
 }
 
 func bits(size int) string {
@@ -135,12 +130,12 @@ type Digest struct {
 	Algorithm string   // such as "sha256"
 	Sums      [][]byte // the object must have one of these digests, at least one
 
-	algorithm algorithm
+	algorithm Algorithm
 }
 
 // newDigest returns a Digest, or false if list has no such algorithm with
 // digests of this length.
-func newDigest(list iter.Seq[algorithm], name string, sum []byte) (Digest, bool) {
+func newDigest(list iter.Seq[Algorithm], name string, sum []byte) (Digest, bool) {
 	a, ok := findAlgorithm(list, name, len(sum))
 	return Digest{a.name, [][]byte{sum}, a}, ok
 }
@@ -149,14 +144,10 @@ func newDigest(list iter.Seq[algorithm], name string, sum []byte) (Digest, bool)
 // metadata of Subresource Integrity, such as "sha256-47DEQ...". The latter may
 // have several digests, separated by spaces. Only the digests of its strongest
 // algorithm count. The error has the Fault fetch.Usage.
-func ParseDigest(text string) (Digest, error) { return parseDigest(allAlgorithms, text) }
-
-// ParseAnnounced is [ParseDigest] for the digest that a server announced in
-// Response.Digest. It knows only crc32, md5, sha1 and sha2, so that programs that
-// check only such digests do not link the other algorithms.
-func ParseAnnounced(text string) (Digest, error) { return parseDigest(slices.Values(standard), text) }
-
-func parseDigest(list iter.Seq[algorithm], text string) (Digest, error) {
+//
+// The algorithms in more are known besides those of this package.
+func ParseDigest(text string, more ...Algorithm) (Digest, error) {
+	list := withMore(more)
 	name, digits, ok := strings.Cut(text, "=")
 	if sum, err := hex.DecodeString(digits); ok && err == nil && len(sum) > 0 && name != "" {
 		if d, ok := newDigest(list, name, sum); ok {
@@ -165,7 +156,7 @@ func parseDigest(list iter.Seq[algorithm], text string) (Digest, error) {
 		if a, ok := knownName(list, name); ok {
 			return Digest{}, fetch.Usage.Errorf("%q: a digest of %s has %d hexadecimal digits, not %d", text, name, 2*cmp.Or(a.size, maxSize), len(digits))
 		}
-		return Digest{}, fetch.Usage.Errorf("unknown digest algorithm %q (known: %s)", name, strings.Join(names(list), ", "))
+		return Digest{}, fetch.Usage.Errorf("unknown digest algorithm %q (known: %s)", name, strings.Join(Algorithms(more...), ", "))
 	}
 	var best Digest
 	for word := range strings.FieldsSeq(text) {
@@ -186,18 +177,18 @@ func parseDigest(list iter.Seq[algorithm], text string) (Digest, error) {
 
 // knownName returns the algorithm of list with the given name, for digests of any
 // size.
-func knownName(list iter.Seq[algorithm], name string) (algorithm, bool) {
+func knownName(list iter.Seq[Algorithm], name string) (Algorithm, bool) {
 	for _, size := range []int{4, 16, 20, 28, 32, 48, 64} {
 		if a, ok := findAlgorithm(list, name, size); ok {
 			return a, true
 		}
 	}
-	return algorithm{}, false
+	return Algorithm{}, false
 }
 
 // parseIntegrity parses one digest of Subresource Integrity. Options after a
 // question mark are ignored, as the specification requires.
-func parseIntegrity(list iter.Seq[algorithm], word string) (Digest, bool) {
+func parseIntegrity(list iter.Seq[Algorithm], word string) (Digest, bool) {
 	word, _, _ = strings.Cut(word, "?")
 	name, text, ok := strings.Cut(word, "-")
 	if !ok || !strings.HasPrefix(name, "sha") {

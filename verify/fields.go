@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -76,5 +75,5 @@ func decodeField(name, text string) (Digest, bool) {
 	if err != nil {
 		return Digest{}, false
 	}
-	return newDigest(slices.Values(standard), name, sum)
+	return newDigest(withMore(nil), name, sum)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"hash/maphash"
 	"io"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ const MaxSums = 32 << 20
 type Sums struct {
 	source    string
 	algorithm string // for digests without the name of an algorithm, or ""
+	more      []Algorithm
 	text      []byte
 	seed      maphash.Seed
 	index     []sumLine // sorted by hash; about 8 bytes for each line
@@ -48,9 +50,11 @@ type sumLine struct {
 // such as SHA256SUMS or x.sha3-256 selects the algorithm of lines in the form of
 // GNU. If it names none, the length of the digest does.
 //
+// The algorithms in more are known besides those of this package.
+//
 // The error has the Fault fetch.TooLarge if the file is longer than [MaxSums],
 // and fetch.Mismatch if it has no digests.
-func ReadSums(r io.Reader, source string) (*Sums, error) {
+func ReadSums(r io.Reader, source string, more ...Algorithm) (*Sums, error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxSums+1))
 	if err != nil {
 		return nil, err
@@ -58,7 +62,7 @@ func ReadSums(r io.Reader, source string) (*Sums, error) {
 	if len(text) > MaxSums {
 		return nil, fetch.TooLarge.Errorf("%s is longer than %d bytes", source, MaxSums)
 	}
-	s := &Sums{source: source, algorithm: algorithmOf(source), text: text, seed: maphash.MakeSeed()}
+	s := &Sums{source: source, algorithm: algorithmOf(source), text: text, seed: maphash.MakeSeed(), more: more}
 	s.index = make([]sumLine, 0, min(bytes.Count(text, []byte("\n"))+1, len(text)/8+1))
 	for offset := 0; offset < len(text); {
 		line, next := s.line(offset)
@@ -140,7 +144,7 @@ func (s *Sums) Checks(name string) (checks []Check, err error) {
 // ok is false for a line without a digest.
 func (s *Sums) parse(line string) (d Digest, name string, ok bool) {
 	line, escaped := strings.CutPrefix(line, `\`)
-	if d, name, ok = parseTagged(line); !ok {
+	if d, name, ok = parseTagged(withMore(s.more), line); !ok {
 		digits, rest, separated := strings.Cut(line, " ")
 		sum, err := hex.DecodeString(digits)
 		if err != nil || len(sum) == 0 {
@@ -167,7 +171,7 @@ func (s *Sums) parse(line string) (d Digest, name string, ok bool) {
 }
 
 // parseTagged parses a line in the form of BSD, such as "MD5 (name) = HEX".
-func parseTagged(line string) (d Digest, name string, ok bool) {
+func parseTagged(list iter.Seq[Algorithm], line string) (d Digest, name string, ok bool) {
 	algorithm, rest, ok := strings.Cut(line, " (")
 	end := strings.LastIndex(rest, ") = ")
 	if !ok || end < 1 || strings.Contains(algorithm, " ") {
@@ -180,7 +184,7 @@ func parseTagged(line string) (d Digest, name string, ok bool) {
 			return Digest{}, "", false
 		}
 	}
-	d, ok = newDigest(allAlgorithms, algorithm, sum)
+	d, ok = newDigest(list, algorithm, sum)
 	return d, rest[:end], ok
 }
 
@@ -211,11 +215,11 @@ func unescape(name string, ok bool) (string, bool) {
 // digest returns the Digest of a line without the name of an algorithm.
 func (s *Sums) digest(sum []byte) (Digest, bool) {
 	if s.algorithm != "" {
-		if d, ok := newDigest(allAlgorithms, s.algorithm, sum); ok {
+		if d, ok := newDigest(withMore(s.more), s.algorithm, sum); ok {
 			return d, true
 		}
 	}
-	for a := range allAlgorithms {
+	for a := range withMore(s.more) {
 		if a.size == len(sum) {
 			return Digest{a.name, [][]byte{sum}, a}, true
 		}

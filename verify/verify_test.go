@@ -26,8 +26,6 @@ var vectors = map[string]string{
 	"sha3-256":   "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532",
 	"sha3-384":   "ec01498288516fc926459f58e2c6ad8df9b473cb0fc08c2596da7cf0e49be4b298d88cea927ac7f539f1edf228376d25",
 	"sha3-512":   "b751850b1a57168a5693cd924b6b096e08f621827444f70d884f5d0240d2712e10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0",
-	"blake2b":    "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d17d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923",
-	"blake3":     "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85",
 }
 
 func checkABC(t *testing.T, d Digest) {
@@ -53,8 +51,7 @@ func TestAlgorithms(t *testing.T) {
 	}
 	other := map[string][]string{
 		"sha1": {"SHA-1", "sha"}, "sha256": {"SHA-256", "sha2", "Sha_256"}, "sha512": {"sha2", "SHA-512"}, "sha384": {"sha2"},
-		"sha3-224": {"sha3"}, "sha3-256": {"sha3", "SHA3_256"}, "sha512/256": {"sha-512-256", "sha512256"}, "blake2b": {"blake2b-512", "BLAKE2b"},
-		"blake3": {"BLAKE3"},
+		"sha3-224": {"sha3"}, "sha3-256": {"sha3", "SHA3_256"}, "sha512/256": {"sha-512-256", "sha512256"},
 	}
 	for name, digest := range vectors {
 		for _, name := range append(other[name], name) {
@@ -68,11 +65,6 @@ func TestAlgorithms(t *testing.T) {
 			}
 		}
 	}
-	d, err := ParseDigest("blake2b-256=bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319")
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkABC(t, d)
 }
 
 func TestParseDigest(t *testing.T) {
@@ -174,8 +166,6 @@ func TestSums(t *testing.T) {
 		{"digest alone", "debian.iso.sha256", hex + "\n", "sha256"},
 		{"digests alone", "x", hex + "\n" + other + "\n", "error"},
 		{"algorithm in the name of the file", "https://a/SHA3SUMS?x=1", vectors["sha3-256"] + "  debian.iso\n", "sha3-256"},
-		{"B2SUMS", "B2SUMS", vectors["blake2b"] + "  debian.iso\n", "blake2b"},
-		{"B3SUMS", "b3sum.txt", vectors["blake3"] + "  debian.iso\n", "blake3"},
 		{"SHA384SUMS", "SHA384SUMS", vectors["sha384"] + "  debian.iso\n", "sha384"},
 		{"MD5SUMS", "MD5SUMS", vectors["md5"] + "  debian.iso\n", "md5"},
 		{"same digest twice", "x", hex + "  debian.iso\n" + hex + "  a/debian.iso\n", "sha256"},

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -30,6 +29,10 @@ type Options struct {
 	MaxSize      int64     // size in bytes at which the Writer starts a new file; if 0, DefaultMaxSize
 	Uncompressed bool      // if true, files are written without compression
 	Digest       Algorithm // digest algorithm for blocks and payloads
+
+	// Zstd compresses a file whose Name ends in ".zst". Package warc/zst returns
+	// a value for each Writer.
+	Zstd Compressor
 
 	// Info contains additional fields for the warcinfo record of each file,
 	// such as operator, hostname and robots (WARC 1.1 section 6.2). The fields
@@ -67,7 +70,7 @@ type Writer struct {
 
 	out  *bufio.Writer // buffers writes to file
 	gzip *gzip.Writer  // nil unless files are compressed with gzip
-	zstd *zstd.Encoder // nil unless files are compressed with zstd
+	zstd Compressor    // nil unless files are compressed with zstd
 	head []byte
 	copy []byte // buffer for reading bodies
 }
@@ -91,6 +94,16 @@ type Position struct {
 	// zero if records of this type have no index line, or if the block could be
 	// read only once.
 	Line Line
+}
+
+// A Compressor compresses the records of one Writer. Package warc/zst returns
+// Compressors for zstd.
+type Compressor interface {
+	io.WriteCloser // Close ends a frame
+
+	// ResetContentSize starts a frame with the given number of bytes, which is
+	// written to w.
+	ResetContentSize(w io.Writer, size int64)
 }
 
 // End returns the file offset after the record, for use with [Writer.Resume].
@@ -134,17 +147,14 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 	switch {
 	case opts.Uncompressed || strings.HasSuffix(opts.Name, ".warc"):
 	case strings.HasSuffix(opts.Name, ".zst"):
-		w.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
-			zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow))
+		if w.zstd = opts.Zstd; w.zstd == nil {
+			return nil, fetch.Usage.Errorf("%s: Options.Zstd is missing", opts.Name)
+		}
 	default:
 		w.gzip, err = gzip.NewWriterLevel(w.out, gzip.BestSpeed)
 	}
 	return w, err
 }
-
-// zstdWindow is the window size of the zstd frames that a Writer writes. It
-// limits the memory of programs that read them.
-const zstdWindow = 1 << 20
 
 // compressor returns a writer that compresses a record of the given size to n.
 func (w *Writer) compressor(n io.Writer, size int64) io.WriteCloser {

@@ -146,6 +146,13 @@ func TestWriterZstd(t *testing.T) {
 	dir := testFolder(t)
 	o := testOptions()
 	o.Name = "x.warc.zst"
+	if _, err := NewWriter(dir, o); !errors.Is(err, fetch.Usage) {
+		t.Errorf("without a Compressor: %v", err)
+	}
+	var err error
+	if o.Zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)); err != nil {
+		t.Fatal(err)
+	}
 	w := testWriter(t, dir, o)
 	large := strings.Repeat("hello ", 1<<20)
 	for i := range 3 {

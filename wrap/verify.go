@@ -18,7 +18,7 @@ func Verify(next fetch.Driver) fetch.Driver {
 		if err != nil || resp.Digest == "" || resp.Offset > 0 || req.Range.First != 0 || req.Range.End > 0 {
 			return resp, err
 		}
-		if d, err := verify.ParseAnnounced(resp.Digest); err == nil {
+		if d, err := verify.ParseDigest(resp.Digest); err == nil {
 			resp.Body = verify.NewBody(resp.Body, []verify.Check{d.Check("the response of the server")}, req.Trace)
 		}
 		return resp, nil

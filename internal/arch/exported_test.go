@@ -10,8 +10,8 @@ import (
 // a decision. First look for an identifier that the new one replaces, and for a
 // package below fetch that it belongs to.
 var maxExported = map[string]surface{
-	"warc":  {declarations: 109, fields: 76},
-	"fetch": {declarations: 143, fields: 145},
+	"warc":  {declarations: 110, fields: 77},
+	"fetch": {declarations: 144, fields: 145},
 }
 
 // A surface is the number of exported identifiers of a package.

@@ -78,7 +78,8 @@ type Recorder struct {
 func New(w *warc.Writer, o Options) *Recorder { return &Recorder{options: o, writer: w} }
 
 // ToFile returns a Recorder that writes to the WARC file path, such as
-// "page.warc.gz". It is compressed unless its name ends in ".warc". The file gets
+// "page.warc.gz". It is compressed with gzip unless its name ends in ".warc"; a
+// name that ends in ".zst" is an error, because it requires [New]. The file gets
 // its name in Close and then replaces an existing file. If it cannot be created,
 // requests are sent but not recorded, and Err, Close and the bodies of the
 // responses return the error.

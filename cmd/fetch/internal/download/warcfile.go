@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/warc"
 	"github.com/anyurl/fetch/warc/record"
+	"github.com/anyurl/fetch/warc/zst"
 )
 
 // A warcFile is the file that --warc-file names. It records the exchanges of all
@@ -53,6 +54,9 @@ func openWARCFile(f *objectflags.Flags) (_ *warcFile, err error) {
 		if field.Value != "" {
 			o.Info = append(o.Info, field)
 		}
+	}
+	if err == nil && strings.HasSuffix(name, ".zst") {
+		o.Zstd, err = zst.New()
 	}
 	if err == nil {
 		w.writer, err = warc.NewWriter(w.dir, o)

@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/verify"
+	"github.com/anyurl/fetch/verify/blake"
 )
 
 // Flags are the flags that verify downloads.
@@ -62,7 +63,7 @@ func (l *digestList) String() string {
 }
 
 func (l *digestList) Set(text string) error {
-	d, err := verify.ParseDigest(text)
+	d, err := verify.ParseDigest(text, blake.Algorithms()...)
 	if err == nil {
 		*l = append(*l, d)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/verify"
+	"github.com/anyurl/fetch/verify/blake"
 	"github.com/anyurl/fetch/verify/signature"
 )
 
@@ -131,7 +132,7 @@ func (v *Verifier) loadSums(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	s, err := verify.ReadSums(bytes.NewReader(text), name)
+	s, err := verify.ReadSums(bytes.NewReader(text), name, blake.Algorithms()...)
 	if err == nil {
 		v.sums = append(v.sums, s)
 	}
