@@ -75,7 +75,7 @@ func TestStoredFields(t *testing.T) {
 		"Dir": true, "Client": true, "StoredSeeds": true, "DiscardOptions": true, "Recheck": true, "MaxLost": true,
 		"Marks": true, "Event": true, "Progress": true, "Now": true, "Override": true, "WARC.Dedup": true,
 		"Frontier": true, "Worker": true, "Again": true, "Store": true, "KeepLocal": true, "MaxSpool": true,
-		"Monitor": true, "Logger": true, "Sink": true, "Scope.Filter": true,
+		"Monitor": true, "Logger": true, "Sink": true, "Scope.Filter": true, "Browser": true, "Stop": true,
 	}
 	var stored []string
 	var visit func(prefix string, typ reflect.Type)

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/capture"
@@ -24,6 +25,7 @@ import (
 	"github.com/anyurl/fetch/gateway"
 	"github.com/anyurl/fetch/internal/wire/mitm"
 	"github.com/anyurl/fetch/warc"
+	"github.com/anyurl/fetch/warc/zst"
 	"github.com/anyurl/fetch/warc/record"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -211,10 +213,15 @@ func (f *outputFlags) folder() string {
 }
 
 // open opens the WARC files.
-func (f *outputFlags) open() (*capture.Files, error) {
+func (f *outputFlags) open() (_ *capture.Files, err error) {
 	o := warc.Options{MaxSize: int64(f.size), Prefix: f.prefix}
 	if f.warc != "" {
 		o.Name = filepath.Base(f.warc)
+	}
+	if strings.HasSuffix(f.warc, ".zst") {
+		if o.Zstd, err = zst.New(); err != nil {
+			return nil, err
+		}
 	}
 	host, _ := os.Hostname()
 	for _, field := range []fetch.Field{{Name: "software", Value: console.Product()}, {Name: "hostname", Value: host}} {
