@@ -25,8 +25,8 @@ import (
 	"github.com/anyurl/fetch/gateway"
 	"github.com/anyurl/fetch/internal/wire/mitm"
 	"github.com/anyurl/fetch/warc"
-	"github.com/anyurl/fetch/warc/zst"
 	"github.com/anyurl/fetch/warc/record"
+	"github.com/anyurl/fetch/warc/zst"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
