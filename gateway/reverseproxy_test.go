@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
-// nginxLocation is the configuration in doc/serving.md.
+// nginxLocation is the configuration in doc/serving-safety.md.
 const nginxLocation = `location /web/ {
 	proxy_pass http://%s;
 	proxy_set_header Host $http_host;

@@ -4,7 +4,7 @@
 // A [Proxy] is the only network of a browser: the browser requests the original
 // URLs. A [Site] serves a browser that is not restricted. It gives each archived
 // origin a host name below localhost, and restricts the pages with a content
-// policy. The file doc/serving.md describes what the pages cannot do.
+// policy. The file doc/serving-safety.md describes what the pages cannot do.
 package replay
 
 import (
