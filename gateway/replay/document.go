@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
+	"slices"
 
 	_ "embed"
 
@@ -53,7 +55,7 @@ func (s *Site) rewrite(w http.ResponseWriter, r *http.Request, n name, resp *fet
 	}
 	body := io.Reader(resp.Body)
 	if media.TrimParameters(resp.Media) == "text/html" {
-		body = withScript(body)
+		body = withScript(s.withModules(n, body))
 	}
 	scheme := func(name string) fetch.Scheme { return s.schemes[name] }
 	err := links.Rewrite(w, scheme, resp.URL, resp.Media, resp.Header, body, func(l links.Link) string { return s.replacement(n, l) })
@@ -71,6 +73,38 @@ func (s *Site) replacement(n name, l links.Link) string {
 	}
 	return s.urlOf(n, l.URL)
 }
+
+var (
+	// scriptElement matches a script element with its tag and its text.
+	scriptElement = lazy.Regexp(`(?is)(<script\b[^>]*>)(.*?)</script`)
+	importMap     = lazy.Regexp(`(?i)\stype\s*=\s*["']?importmap\b`)
+	mapped        = lazy.Regexp(`()(")(https?://[^"\\\s]+)(")`)
+)
+
+// withModules replaces the complete URLs of imports in the scripts and import
+// maps of a page. A page of more than maxModule bytes is not changed.
+func (s *Site) withModules(n name, body io.Reader) io.Reader {
+	text, err := io.ReadAll(io.LimitReader(body, maxModule+1))
+	if err != nil {
+		return io.MultiReader(bytes.NewReader(text), errReader{err})
+	}
+	if len(text) > maxModule {
+		return io.MultiReader(bytes.NewReader(text), body)
+	}
+	return bytes.NewReader(scriptElement().ReplaceAllFunc(text, func(element []byte) []byte {
+		at := bytes.IndexByte(element, '>') + 1
+		expression := imports()
+		if importMap().Match(element[:at]) {
+			expression = mapped()
+		}
+		return append(bytes.Clone(element[:at]), s.replaceURLs(n, expression, element[at:])...)
+	}))
+}
+
+// An errReader is a reader that always returns the same error.
+type errReader struct{ err error }
+
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
 // maxStart is the number of bytes in which withScript searches for the place of
 // the script.
@@ -147,17 +181,18 @@ func (s *Site) sendModule(w http.ResponseWriter, r *http.Request, n name, req *f
 		panic(http.ErrAbortHandler) // net/http recovers it
 	}
 	if len(text) <= maxModule {
-		text = s.replaceImports(n, text)
+		text = s.replaceURLs(n, imports(), text)
 	}
 	resp.Size = -1
 	resp.Body = readCloser{io.MultiReader(bytes.NewReader(text), resp.Body), resp.Body}
 	send(w, r, req, resp)
 }
 
-// replaceImports replaces the complete URLs of imports in a script.
-func (s *Site) replaceImports(n name, text []byte) []byte {
-	return imports().ReplaceAllFunc(text, func(found []byte) []byte {
-		m := imports().FindSubmatch(found)
+// replaceURLs replaces the URLs in a script that an expression finds. Its groups
+// are the text before the URL, a quotation mark, the URL, and a quotation mark.
+func (s *Site) replaceURLs(n name, expression *regexp.Regexp, text []byte) []byte {
+	return expression.ReplaceAllFunc(text, func(found []byte) []byte {
+		m := expression.FindSubmatch(found)
 		u, err := uri.Parse(string(m[3]))
 		if err != nil {
 			return found
@@ -166,6 +201,6 @@ func (s *Site) replaceImports(n name, text []byte) []byte {
 		if to == "" {
 			return found
 		}
-		return bytes.Join([][]byte{m[1], m[2], []byte(to), m[4]}, nil)
+		return slices.Concat(m[1], m[2], []byte(to), m[4])
 	})
 }

@@ -103,6 +103,9 @@ func (s *Site) parseName(text string) (n name, ok bool) {
 	if number, err := strconv.ParseUint(n.port, 10, 16); n.port != "" && (err != nil || strconv.FormatUint(number, 10) != n.port) {
 		return n, false
 	}
+	if n.hasDefaultPort() {
+		return n, false // the same origin has a host name without the port
+	}
 	n.host, ok = s.hosts.decode(strings.Join(labels[1:end], "."))
 	return n, ok
 }
@@ -149,10 +152,15 @@ func (n *name) setOrigin(u uri.URI) bool {
 	}
 	n.host = strings.ToLower(u.Host())
 	n.port, _ = u.Port()
-	if n.scheme == "http" && n.port == "80" || n.scheme == "https" && n.port == "443" {
+	if n.hasDefaultPort() {
 		n.port = ""
 	}
 	return true
+}
+
+// hasDefaultPort reports whether port is the default port of the scheme.
+func (n name) hasDefaultPort() bool {
+	return n.scheme == "http" && n.port == "80" || n.scheme == "https" && n.port == "443"
 }
 
 // origin returns the archived origin of n, such as "https://a.example:8443".

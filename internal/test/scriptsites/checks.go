@@ -32,12 +32,14 @@ export const event = (target, name, start) => new Promise((done, failed) => { ta
 var checkFiles = map[string]object{
 	"https://site.test/check.js": script(checkModule),
 
-	"https://site.test/modules": page("modules.js"),
+	"https://site.test/modules": {"text/html; charset=utf-8", `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>running</title>
+<script type="importmap">{"imports": {"mapped": "https://cdn.test/deep.js"}}</script></head><body><script type="module">
+import {deep} from "https://cdn.test/deep.js"; window.inline = deep</script><script type="module" src="modules.js"></script></body></html>`},
 	"https://site.test/modules.js": script(`
 import {check, equal} from './check.js'
 import {other} from 'https://cdn.test/lib/other.js'
 check(async () => {
-	equal(other(), 'deep')
+	equal(other() + window.inline + (await import('mapped')).deep, 'deepdeepdeep')
 	equal((await import('./lazy.js')).value, 'lazy')
 	equal((await import(new URL('/lazy.js', import.meta.url))).value, 'lazy')
 })`),
