@@ -1,10 +1,11 @@
 // Package fetch retrieves the object that a URL names, over current and
 // historic Internet protocols.
 //
-// Call [New] with a list of schemes, and then call [Client.Get]. Package
-// github.com/anyurl/fetch/schemes returns the list of all schemes:
+// Package [github.com/anyurl/fetch/schemes] returns a Client with all schemes. The
+// Policy Typed permits what a person who types URLs expects, such as servers of
+// this machine:
 //
-//	client := fetch.New(fetch.Options{}, schemes.All(schemes.Options{})...)
+//	client := schemes.NewClient(fetch.Typed())
 //	defer client.Close()
 //	resp, err := client.Get(ctx, "http://example.org/")
 //	if err != nil {
@@ -12,6 +13,9 @@
 //	}
 //	defer resp.Body.Close()
 //	_, err = io.Copy(w, resp.Body)
+//
+// Programs with other options or schemes call [New]. [FuncScheme] makes a scheme
+// of a function, and the file doc/writing-a-scheme.md describes others.
 //
 // Every request returns a [Response]. The field Kind distinguishes a document,
 // a menu, a searchable index and a session. [Client.List] and

@@ -7,6 +7,17 @@
 //
 // Package gateway/replay shows archived pages with their scripts.
 //
+// This function shows the archive in a directory or file:
+//
+//	func show(ctx context.Context, path string) error {
+//		l, err := gateway.Listen("localhost:8080")
+//		if err != nil {
+//			return err
+//		}
+//		archives := []gateway.Archive{{Name: "archive", Path: path}}
+//		return gateway.Serve(ctx, l, gateway.Options{Schemes: schemes.All(schemes.Options{}), Archives: archives})
+//	}
+//
 // The content of servers and archives is untrusted. The Handler serves it with a
 // sandbox policy, so that it cannot run scripts or read other pages of the
 // server. The links of live pages are signed, so that the policy of package

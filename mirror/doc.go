@@ -17,9 +17,17 @@
 //	options.json         seeds and settings for [Crawl.Options]
 //	report.json          statistics of the last run, also as text in report.txt
 //
-// With Options.Sink, Run crawls without an archive: the [Sink] receives each
-// object, its links and the result of the visit. It can store them in memory or
-// in a database.
+// With Options.Sink, Run crawls without an archive: the Sink receives each object,
+// its links and the result of the visit. It can store them in a database, or in
+// memory as [Memory]:
+//
+//	objects := mirror.Memory{}
+//	o := mirror.Options{Seeds: []uri.URI{seed}, Client: client, Sink: objects}
+//	_, err := mirror.Run(ctx, o)
+//
+// Scope.Filter is a function that decides which links Run follows, such as the
+// result of [OmitIf]. [Open] returns a Crawl, whose methods read and change a
+// crawl that exists.
 //
 // Run writes the index, the manifest, mail/ and failed.txt from the database
 // and the objects at the end of a run.

@@ -9,7 +9,8 @@
 //		return err
 //	}
 //
-// [Watch] also returns the progress of a download, and [Fetch] has options.
+// [Watch] also returns the progress of a download, which prints as a line for
+// people, and [Fetch] has options.
 //
 // A program that already has a response writes its body to a [File]:
 //

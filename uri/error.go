@@ -10,6 +10,7 @@ type Error struct {
 	Reason string // short description of the error
 }
 
+// Error describes the reason and the position.
 func (e *Error) Error() string {
 	return "invalid URI at byte " + strconv.Itoa(e.Offset) + ": " + e.Reason
 }

@@ -16,7 +16,8 @@
 // [Writer.Sync] returns. Each record is compressed as a separate gzip member or
 // zstd frame.
 //
-// Package warc/record does this for all requests of a fetch.Client.
+// Package warc/record does this for all requests of a fetch.Client or an
+// http.Client; its function ToFile needs no Writer.
 //
 // To read an archive, use one of these functions:
 //

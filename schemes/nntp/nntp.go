@@ -94,8 +94,8 @@ type Compress uint8
 
 const (
 	CompressListings Compress = iota // listings, which shrink to about a fifth of their size
-	CompressNever
-	CompressAlways // listings and batches of articles, for slow connections
+	CompressNever                    // nothing
+	CompressAlways                   // listings and batches of articles, for slow connections
 )
 
 // Schemes returns the schemes news, nntp, snews and nntps.

@@ -11,12 +11,13 @@ import (
 type Role uint8
 
 const (
-	Plain    Role = iota
-	Userinfo      // includes the "@"; display it dimmed
-	Host          // display it in bold
-	Note          // warning about a misleading part of the URI; itself not part of the URI
+	Plain    Role = iota // every other part
+	Userinfo             // includes the "@"; display it dimmed
+	Host                 // display it in bold
+	Note                 // warning about a misleading part of the URI; itself not part of the URI
 )
 
+// String returns the name of the role, such as "host".
 func (r Role) String() string {
 	switch r {
 	case Plain:
