@@ -32,6 +32,7 @@ func newTmuxSession(t *testing.T) *tmuxSession {
 	t.Cleanup(func() { s.run("kill-server") })
 	s.run("set", "-g", "status", "off")
 	s.run("resize-window", "-x", "80", "-y", "24")
+	s.waitForText("ready>") // text that is typed earlier would appear before the prompt
 	return s
 }
 
