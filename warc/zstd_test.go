@@ -438,6 +438,11 @@ func TestZstdMemory(t *testing.T) {
 	dir := testFolder(t)
 	o := testOptions()
 	o.Name = "x.warc.zst"
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Zstd = encoder
 	w := testWriter(t, dir, o)
 	mustWrite(t, w, at("ftp://h.example/large", 0).Resource("application/octet-stream", &zeroReader{size: size}))
 	if err := w.Close(); err != nil {

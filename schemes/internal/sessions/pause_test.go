@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,20 +30,22 @@ func TestPause(t *testing.T) {
 				p.mu.Lock()
 				p.addServer("h").limit = c.limit
 				p.mu.Unlock()
-				pauses, used := 0, false
+				pauses := 0
+				var used atomic.Bool // a session is in use
 				ctx := turn.WithPause(t.Context(), func(context.Context) { pauses++ })
 				open := func() (*conn, error) {
-					if used && c.full != nil {
+					if used.Load() && c.full != nil {
 						return nil, c.full
 					}
 					return new(conn), nil
 				}
 				use := func(l *Lease[*conn]) error {
-					if used = true; c.want > 0 && pauses == 0 && l.Session.name == "used" {
+					if used.Store(true); c.want > 0 && pauses == 0 && l.Session.name == "used" {
 						t.Error("no pause before the second request")
 					}
 					time.AfterFunc(time.Second, func() {
-						used, l.Session.name = false, "used"
+						used.Store(false)
+						l.Session.name = "used"
 						l.End(true)
 					})
 					return nil
