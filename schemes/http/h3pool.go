@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/internal/base/turn"
 	"github.com/anyurl/fetch/internal/wire/http3/message"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
@@ -41,8 +42,9 @@ type h3dial struct {
 }
 
 // get returns a connection with the given key to one of the servers at addrs.
-// The connection may be a new one. The caller calls put after its request. Only one connection per key is opened at a
-// time, so that concurrent requests share it, or its error.
+// The connection may be a new one. The caller calls put after its request. Only
+// one connection per key is opened at a time, so that concurrent requests share
+// it, or its error. A request that has waited for it pauses.
 func (p *h3pool) get(
 	ctx context.Context, key string, addrs []string, dial func() (*h3conn, error),
 ) (c *h3conn, reused bool, err error) {
@@ -59,6 +61,7 @@ func (p *h3pool) get(
 			if wait.err != nil {
 				return nil, false, wait.err
 			}
+			turn.Pause(ctx)
 		case <-ctx.Done():
 			return nil, false, ctx.Err()
 		}
