@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/internal/test/warctest"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -148,31 +149,14 @@ func openSample(t testing.TB, more ...sample) *warc.Archive {
 // openRecords opens an archive that contains only HTTP responses.
 func openRecords(t testing.TB, opts warc.Options, samples ...sample) *warc.Archive {
 	t.Helper()
-	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	opts.Name = "records.warc.gz"
-	w, err := warc.NewWriter(root, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range samples {
-		c := warc.Capture{URL: uri.MustParse(s.url), Date: date(t, s.date)}
-		if _, err := w.Write(c.Response(strings.NewReader(s.body))); err != nil {
-			t.Fatal(err)
+	return warctest.Open(t, opts, func(w *warc.Writer) {
+		for _, s := range samples {
+			c := warc.Capture{URL: uri.MustParse(s.url), Date: date(t, s.date)}
+			if _, err := w.Write(c.Response(strings.NewReader(s.body))); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a, err := warc.Open(filepath.Join(root.Name(), opts.Name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
-	return a
+	})
 }
 
 // digestOf returns the payload digest of a record in the unfinished file in dir.

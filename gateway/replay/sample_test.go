@@ -6,12 +6,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/internal/test/warctest"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -28,35 +27,18 @@ func ok(media, body string) string {
 // openSamples writes an archive and opens it.
 func openSamples(t testing.TB, samples ...sample) *warc.Archive {
 	t.Helper()
-	dir := t.TempDir()
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	w, err := warc.NewWriter(root, warc.Options{Name: "sample.warc.gz"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range samples {
-		at, err := time.Parse("20060102", s.date)
-		if err != nil {
-			t.Fatal(err)
+	return warctest.Open(t, warc.Options{}, func(w *warc.Writer) {
+		for _, s := range samples {
+			at, err := time.Parse("20060102", s.date)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := warc.Capture{URL: uri.MustParse(s.url), Date: at}
+			if _, err := w.Write(c.Response(strings.NewReader(s.response))); err != nil {
+				t.Fatal(err)
+			}
 		}
-		c := warc.Capture{URL: uri.MustParse(s.url), Date: at}
-		if _, err := w.Write(c.Response(strings.NewReader(s.response))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a, err := warc.Open(filepath.Join(dir, "sample.warc.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
-	return a
+	})
 }
 
 // testAddress is the address of the Sites in tests without a listener.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/gateway/replay"
 	"github.com/anyurl/fetch/internal/base/chromium"
 	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/warctest"
 	"github.com/anyurl/fetch/internal/wire/cdp"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -26,36 +25,19 @@ import (
 // and one of the server at the address outside.
 func openSample(t *testing.T, outside string) *warc.Archive {
 	t.Helper()
-	dir := t.TempDir()
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	w, err := warc.NewWriter(root, warc.Options{Name: "sample.warc.gz"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := `<title>loading</title><script>
-const read = url => fetch(url).then(r => r.status + ' ' + r.statusText, () => 'failed')
-Promise.all([fetch('/data').then(r => r.text()), read('http://` + outside + `/leak')]).then(all => document.title = [location.href, ...all].join())
-</script>`
-	for url, body := range map[string]string{"https://page.test/": page, "https://page.test/data": "data"} {
-		c := warc.Capture{URL: uri.MustParse(url), Date: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
-		head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n", len(body))
-		if _, err := w.Write(c.Response(strings.NewReader(head + body))); err != nil {
-			t.Fatal(err)
+	return warctest.Open(t, warc.Options{}, func(w *warc.Writer) {
+		page := `<title>loading</title><script>
+	const read = url => fetch(url).then(r => r.status + ' ' + r.statusText, () => 'failed')
+	Promise.all([fetch('/data').then(r => r.text()), read('http://` + outside + `/leak')]).then(all => document.title = [location.href, ...all].join())
+	</script>`
+		for url, body := range map[string]string{"https://page.test/": page, "https://page.test/data": "data"} {
+			c := warc.Capture{URL: uri.MustParse(url), Date: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+			head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n", len(body))
+			if _, err := w.Write(c.Response(strings.NewReader(head + body))); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a, err := warc.Open(filepath.Join(dir, "sample.warc.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
-	return a
+	})
 }
 
 // TestReplayBrowser opens the list of archived pages in a browser without a
