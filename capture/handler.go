@@ -86,7 +86,7 @@ func (h *Handler) source(r *http.Request, u uri.URI) (*fetch.Source, error) {
 func PublicPage(u uri.URI) *fetch.Source {
 	page, err := uri.Parse(u.Scheme() + ":")
 	if err != nil {
-		page = uri.URI{} // a Source without a scheme permits nothing
+		page = uri.URI{} // links from a Source without a scheme are all denied
 	}
 	return &fetch.Source{URL: page}
 }

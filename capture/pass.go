@@ -50,7 +50,7 @@ type passage struct {
 	failed  error  // error of writing to the client
 }
 
-// copy copies the body to its end. If the length of the body is known, it holds
+// copy copies the complete body. If the length of the body is known, it holds
 // back the last bytes. Otherwise net/http marks the end of the body only when the
 // Handler returns. An error of the client ends the transfer.
 func (p *passage) copy(body io.Reader, size int64) error {
@@ -123,7 +123,7 @@ func copyHeader(to http.Header, resp *fetch.Response) {
 // sortedNames returns the names of the fields in a fixed order.
 func sortedNames(h http.Header) []string { return slices.Sorted(maps.Keys(h)) }
 
-// copyWithin copies from until its end. It calls extend before each Read.
+// copyWithin copies from until io.EOF. It calls extend before each Read.
 func copyWithin(to io.Writer, from io.Reader, extend func() error) (n int64, err error) {
 	buffer := make([]byte, bufferSize)
 	for {

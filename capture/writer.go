@@ -47,7 +47,7 @@ func NewWriter(files *warc.Writer, sync bool) *Writer {
 }
 
 // Store writes the records of an exchange and frees it. It is a function for
-// Handler.Store. After an error, it writes nothing more and returns the same
+// Handler.Store. After an error, it discards later exchanges and returns the same
 // error.
 func (w *Writer) Store(_ context.Context, x *Exchange) error {
 	defer x.Free()

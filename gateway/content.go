@@ -8,7 +8,7 @@ import (
 )
 
 // contentPolicy is the Content-Security-Policy for archived or live content. The
-// sandbox gives each document an origin of its own, and runs no scripts. Frames
+// sandbox gives each document a separate origin, and runs no scripts. Frames
 // have no data URLs, because the server does not rewrite their content.
 const contentPolicy = "sandbox allow-downloads allow-forms allow-popups; default-src 'self' 'unsafe-inline' data: blob:; " +
 	"script-src 'none'; frame-src 'self'; object-src 'self'; worker-src 'none'; form-action 'self'; base-uri 'self'"

@@ -92,7 +92,7 @@ func (c *crawl) browserMiddlewares() []fetch.Middleware {
 	return []fetch.Middleware{wrap.Polite(wrap.PoliteOptions{PerHost: browserPerHost}), registerRequests, c.learnAddresses}
 }
 
-// openPage opens the page of v in the browser and keeps what the page requested.
+// openPage opens the page of v in the browser and stores the exchanges in v.
 // If the browser cannot read the page, openPage notes the reason. The error is
 // nil then, because the page itself was retrieved.
 func (c *crawl) openPage(ctx context.Context, v *visit) error {

@@ -28,9 +28,9 @@ type visit struct {
 	body      *archive.Spool  // the payload, or nil if there is no payload to keep
 	digest    [sha256.Size]byte
 	size      int64
-	exchange  *record.Exchange  // nil if no request was sent or nothing is recorded
+	exchange  *record.Exchange  // nil if no request was sent or if exchanges are not recorded
 	captured  *capture.Exchange // exchange of a browser, in place of exchange, or nil
-	page      *openedPage       // what the page requested in a browser, or nil
+	page      *openedPage       // the requests of the page in a browser, or nil
 	mark      string            // position up to which a newsgroup was read
 
 	outcome outcome

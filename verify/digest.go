@@ -145,7 +145,7 @@ func newDigest(list iter.Seq[Algorithm], name string, sum []byte) (Digest, bool)
 // have several digests, separated by spaces. Only the digests of its strongest
 // algorithm count. The error has the Fault fetch.Usage.
 //
-// The algorithms in more are known besides those of this package.
+// The parameter more contains additional algorithms.
 func ParseDigest(text string, more ...Algorithm) (Digest, error) {
 	list := withMore(more)
 	name, digits, ok := strings.Cut(text, "=")

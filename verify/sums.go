@@ -50,7 +50,7 @@ type sumLine struct {
 // such as SHA256SUMS or x.sha3-256 selects the algorithm of lines in the form of
 // GNU. If it names none, the length of the digest does.
 //
-// The algorithms in more are known besides those of this package.
+// The parameter more contains additional algorithms.
 //
 // The error has the Fault fetch.TooLarge if the file is longer than [MaxSums],
 // and fetch.Mismatch if it has no digests.

@@ -23,7 +23,7 @@ type codec interface {
 	// open starts to read the member at the current position of s.in.
 	open(s *source) error
 
-	// Read returns decompressed bytes of the member, and io.EOF at its end.
+	// Read returns decompressed bytes of the member, and io.EOF after the last one.
 	Read(p []byte) (int, error)
 
 	// probe examines a part of the file that begins with magic. It reports

@@ -38,7 +38,7 @@ func isSkippable(start []byte) bool {
 type zstdCodec struct {
 	decoder    *zstd.Decoder
 	frame      zstdFrame
-	dictionary []byte // dictionary of the file, or nil if there is none or it was not read
+	dictionary []byte // dictionary of the file, or nil before it was read or if the file has no dictionary
 	loaded     []byte // dictionary that the decoder uses, or nil
 }
 

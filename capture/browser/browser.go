@@ -34,8 +34,8 @@ type Options struct {
 	PageTime time.Duration // time limit for loading a page and for its Behaviors; 0 means 90 seconds
 	PageIdle time.Duration // time without requests after which a page has been loaded; 0 means one second
 
-	Behaviors []string // what is done with each page after it was loaded: values of AllBehaviors
-	Copies    []string // what is made of each page: values of AllCopies
+	Behaviors []string // actions on each page after it has loaded, from AllBehaviors
+	Copies    []string // copies of each page, from AllCopies
 
 	// Profile is a directory with user data, such as the cookies of a login. ""
 	// means that each page is opened without cookies. The browser does not store
@@ -163,10 +163,10 @@ type Visit struct {
 
 // A Page is the result of a [Visit].
 type Page struct {
-	Frames []Frame  // the frames of the page, as they were at the end; the first is the page itself
+	Frames []Frame  // the frames of the page at the end; the first is the page itself
 	Text   string   // the text that the page shows, if a copy of it was required
 	Copies []Copy   // the copies that Options.Copies requires
-	Notes  []string // what the browser did not let the page do, and what took too long; no text of the page
+	Notes  []string // actions that the browser denied, and timeouts; without text of the page
 }
 
 // A Frame is a document in a page.
@@ -194,7 +194,7 @@ var (
 	ErrDied = errors.New("the browser ended while the page was open")
 )
 
-// Visit opens a page in a tab of its own, without the data of other visits. It
+// Visit opens a page in a new tab, without the data of other visits. It
 // waits until the page was loaded, carries out the behaviors, and returns the
 // page. When it returns, the page is closed and no request of the page runs.
 func (b *Browser) Visit(ctx context.Context, v *Visit) (*Page, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/wire/cdp"
 )
 
-// Limits for what a page can make this package store.
+// Limits for the data of a page that this package stores.
 const (
 	maxNotes    = 20
 	maxSessions = 100 // frames in other processes

@@ -91,7 +91,7 @@ func (s *Site) contentPolicy(n name) string {
 		"; frame-ancestors " + group + " " + s.frameOrigin(n.archive)
 }
 
-// sandbox lists what archived pages may do.
+// sandbox lists the permissions of archived pages.
 const sandbox = "allow-scripts allow-same-origin allow-forms allow-downloads allow-modals"
 
 // setMedia sets the media type and the date of the last modification.

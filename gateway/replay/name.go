@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A name is the first part of a host name that stands for an archived origin:
+// A name is the first part of a host name that represents an archived origin:
 // SCHEME[-PORT].HOST.TIMESTAMP.ARCHIVE, before ".localhost". Browsers give each
 // host name an origin of its own, so archived origins are separated like the
 // original ones.
@@ -116,7 +116,7 @@ func (s *Site) group(n name) string {
 	return "." + n.time.Format(timeForm) + "." + n.archive.label + topDomain + ":" + s.port
 }
 
-// hostOf returns the host name with its port that stands for n. It returns "" if
+// hostOf returns the host name and port that represent n. It returns "" if
 // there is none.
 func (s *Site) hostOf(n name) string {
 	host, ok := s.hosts.encode(n.host)

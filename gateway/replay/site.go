@@ -39,7 +39,7 @@ type Archive struct {
 }
 
 // A Site shows archived pages and runs their scripts. Each archived origin has a
-// host name of its own. A Site is safe for concurrent use.
+// separate host name. A Site is safe for concurrent use.
 type Site struct {
 	port     string
 	home     string

@@ -18,7 +18,7 @@ type h3conn struct {
 	message.Conn
 	net    net.Conn // the connection as fetch.Net returned it
 	tls    *tls.ConnectionState
-	addr   string // of the server, which is not that of the URL for an alternative service
+	addr   string // of the server; an alternative service has another address than the URL
 	key    string
 	active int         // number of requests
 	idle   *time.Timer // closes the connection if it is not used

@@ -24,7 +24,7 @@ var errFaster = errors.New("the other connection was established first")
 // fails, it also opens a TCP connection. It returns the connection that is
 // established first, cancels the other attempt and waits for its end. The error
 // is errNoHTTP3 if the request must be sent over TCP, perhaps on tcp. If both
-// attempts failed, the error is that of TCP.
+// attempts failed, race returns the error of TCP.
 func (h *h3) race(
 	ctx context.Context, netKey string, t *trace.Trace, wr *wireRequest, addrs []string,
 ) (c *h3conn, tcp *tcpConn, err error) {
@@ -36,7 +36,7 @@ func (h *h3) race(
 	})
 	select {
 	case <-first.done:
-	case <-begun: // a slow DNS server says nothing about UDP
+	case <-begun: // a slow DNS server is no evidence against UDP
 		select {
 		case <-first.done:
 		case <-time.After(headStart):

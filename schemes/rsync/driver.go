@@ -18,7 +18,7 @@ import (
 
 // A driver executes requests for rsync URLs. A session serves a directory: the
 // files in it are requested by their index in its list. The first file of a
-// directory whose list was not requested has a session of its own, because the
+// directory whose list was not requested has a separate session, because the
 // list could be long.
 type driver struct {
 	env  fetch.Env

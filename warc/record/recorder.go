@@ -98,7 +98,7 @@ func ToFile(path string, o Options) *Recorder {
 }
 
 // Close closes the file of [ToFile]. It returns the first error of writing a
-// record, or of closing the file. For a Recorder of [New], it closes nothing.
+// record, or of closing the file. For a Recorder of [New], Close has no effect.
 func (r *Recorder) Close() error {
 	err := r.Err()
 	if r.dir == nil {

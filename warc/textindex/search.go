@@ -112,7 +112,7 @@ func (x *Index) count(expression string, limit int) (n int, err error) {
 
 // ranked returns the rows of the captures that match, the best first.
 func (x *Index) ranked(expression string, limit, skip int) ([]docRow, error) {
-	// The weights are those of title, body and facet.
+	// The weights are for title, body and facet.
 	return x.rows(`select file, offset, timestamp, url, text from
 		(select rowid as hit, bm25(word, 8.0, 1.0, 0.0) as score from word where word match ? order by score, hit limit ? offset ?)
 		join doc on doc.id = hit order by score, hit`, expression, limit, skip)

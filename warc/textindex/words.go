@@ -21,7 +21,7 @@ type word struct {
 const maxWord = 64
 
 // words returns the words of a text: sequences of letters, digits and marks.
-// Each ideograph is a word of its own, because these scripts have no spaces.
+// Each ideograph is a separate word, because these scripts have no spaces.
 func words(text string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		start := -1
@@ -78,7 +78,7 @@ func normalize(text string) string {
 	return text
 }
 
-// A runeKind says how a character takes part in words.
+// A runeKind is the role of a character in words.
 type runeKind uint8
 
 const (

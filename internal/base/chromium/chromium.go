@@ -40,7 +40,7 @@ type Options struct {
 	DefaultProxy bool
 
 	// KeyHash is the hash of the key of a certificate authority that the browser
-	// trusts, in addition to those of the system. It may be "".
+	// also trusts. It may be "".
 	KeyHash string
 }
 
@@ -124,7 +124,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Proxy returns the URL of the proxy on a listener, for the browser.
 func Proxy(l net.Listener) string { return "http://" + l.Addr().String() }
 
-// Close kills the browser, waits for its end, and closes the listeners. It can be
+// Close kills the browser, waits until it has ended, and closes the listeners. It can be
 // called more than once.
 func (p *Process) Close() {
 	p.closing.Do(func() {
@@ -215,7 +215,7 @@ func environment(dir string, headed bool) []string {
 	return env
 }
 
-// deadProxy is a proxy that nothing serves. The own requests of the browser, for
+// deadProxy is the address of a proxy that does not exist. The own requests of the browser, for
 // example for updates, end there.
 const deadProxy = "http://127.0.0.1:9"
 
@@ -258,7 +258,7 @@ func (p *Process) arguments(o *Options, firstProxy string) []string {
 	return append(args, o.Args...)
 }
 
-// A tail keeps the end of what is written to it.
+// A tail keeps the last bytes that are written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

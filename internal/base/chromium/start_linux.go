@@ -85,7 +85,7 @@ func (p *Process) limitData() {
 	p.cmd.Path = "/bin/sh"
 }
 
-// inOwnThread calls f in a goroutine with a thread of its own, which ends with f.
+// inOwnThread calls f in a new goroutine and thread, which end with f.
 // The kernel kills the browser when the thread that started it ends, and no other
 // goroutine may run in its namespace. The thread is not the first thread of the
 // process, because /proc/self describes the namespaces of that thread.
@@ -141,7 +141,7 @@ func startLoopback() error {
 // Kill ends the browser and its child processes.
 func (p *Process) Kill() { syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
-// exitText adds the output of a child to the error of its end.
+// exitText adds the output of a child to its exit error.
 func exitText(err error, output string) error {
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok && output != "" {
 		return fmt.Errorf("%s: %s", failed, output)

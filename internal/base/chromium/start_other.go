@@ -2,7 +2,7 @@
 
 package chromium
 
-// Child does nothing on this system.
+// Child has no effect on this system.
 func Child() {}
 
 // An account is the user that runs the browser, which is always the user of this

@@ -5,7 +5,7 @@ package autoindex
 // "A" or "P". "?" makes the character before it optional. Every other character
 // stands for itself.
 //
-// Shapes do what regular expressions would do. Package regexp would add 150 kB to
+// Shapes replace regular expressions. Package regexp would add 150 kB to
 // a program that only downloads files.
 type shape string
 

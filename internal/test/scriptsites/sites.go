@@ -30,7 +30,7 @@ type Site struct {
 	NeedsOriginalURL bool
 }
 
-// Sites are all sites. Their names end in ".test", which no resolver knows (RFC
+// Sites are all sites. Their names end in ".test", which is reserved for tests (RFC
 // 6761).
 var Sites = []Site{
 	{Name: "swagger-ui", URL: "https://swagger.test/", Library: true},

@@ -70,7 +70,7 @@ type running struct {
 	*Server
 	ctx     context.Context
 	tunnels *tunnelListener
-	opening sync.WaitGroup // tunnels whose client has sent nothing yet
+	opening sync.WaitGroup // tunnels whose client has not sent a byte yet
 	tls     *tls.Config
 }
 

@@ -6,7 +6,7 @@ import "io"
 
 // A Message is the method and the body of a request. The driver of http sends
 // it without changes: it adds no header fields except Host and the length of the
-// body, follows no redirect, logs in nowhere and decodes nothing.
+// body, follows no redirect, sends no credentials and does not decode the body.
 type Message struct {
 	Method string
 

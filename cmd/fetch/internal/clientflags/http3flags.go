@@ -14,7 +14,7 @@ import (
 
 // selectHTTP3 returns the settings of HTTP/3 that the flags select, or nil if
 // they select none. The store contains the servers of --alt-svc, or is nil. The
-// function discover is that of h3.Options, or nil.
+// function discover is for h3.Options. It may be nil.
 func (f *HTTPFlags) selectHTTP3(store *altsvc.Store, discover discoverFunc) http.HTTP3 {
 	o := h3.Options{Mode: h3.Advertised, AltSvc: store, Discover: discover}
 	switch {

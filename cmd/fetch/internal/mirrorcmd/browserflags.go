@@ -31,14 +31,14 @@ func (f *browserFlags) Register(s *options.Set) {
 	p := s.Own("Browser")
 	f.set = p
 	f.pageTime, f.pageIdle = options.Seconds(90*time.Second), options.Seconds(time.Second)
-	p.StringVar(&f.path, "browser", "", "open pages in Chromium and archive their requests (=`PATH` of it)")
+	p.StringVar(&f.path, "browser", "", "open pages in Chromium and archive their requests (=`PATH` of Chromium)")
 	p.Lookup("browser").NoOptDefVal = installed
 	p.IntVar(&f.tabs, "browser-tabs", 2, "open `N` pages at a time")
 	p.Var(&f.pageTime, "page-time", "wait at most `TIME` for a page and its behaviors")
 	p.Lookup("page-time").DefValue = "90s"
-	p.Var(&f.pageIdle, "page-idle", "a page is loaded if it has sent no requests for `TIME`")
+	p.Var(&f.pageIdle, "page-idle", "treat a page as loaded after `TIME` without requests")
 	p.Lookup("page-idle").DefValue = "1s"
-	p.StringSliceVar(&f.behaviors, "behaviors", nil, "do this in each page: `NAMES` of scroll, media, details and more")
+	p.StringSliceVar(&f.behaviors, "behaviors", nil, "perform the actions `NAMES` in each page: scroll, media, details, more")
 	options.SetValues(p.Lookup("behaviors"), browser.AllBehaviors()...)
 	p.StringSliceVar(&f.copies, "page-copies", nil, "with --warc, store copies of pages: `NAMES` of screenshot, pdf, text")
 	options.SetValues(p.Lookup("page-copies"), browser.AllCopies()...)

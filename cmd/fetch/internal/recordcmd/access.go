@@ -33,7 +33,7 @@ type accessFlags struct {
 }
 
 func (f *accessFlags) register(p *pflag.FlagSet) {
-	p.StringVar(&f.ca, "ca", "", "keep the CA in `FILE` (default in the folder of config.toml)")
+	p.StringVar(&f.ca, "ca", "", "read or create the CA in `FILE` (default in the folder of config.toml)")
 	p.StringVar(&f.caOut, "ca-out", "", "write the certificate of the CA to `FILE`, for import into a browser")
 	p.StringVar(&f.tokenFile, "token-file", "", "read or create the token in `FILE` (default: a new token for each run)")
 }
@@ -141,7 +141,7 @@ func (t *token) source(r *http.Request, u uri.URI) (*fetch.Source, error) {
 	return capture.PublicPage(u), nil
 }
 
-// ownPages returns the pages for a user who enters the address of the proxy.
+// ownPages returns the pages at the address of the proxy itself.
 func ownPages(ca *mitm.CA) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ca.pem", func(w http.ResponseWriter, _ *http.Request) {

@@ -29,7 +29,7 @@ const (
 const maxPage = 64 << 20
 
 // A Renderer opens pages in a browser. The browser starts with the first page. A
-// nil Renderer changes nothing.
+// nil Renderer returns responses unchanged.
 type Renderer struct {
 	Client *fetch.Client // sends the requests of the pages; set before the first request
 

@@ -27,7 +27,7 @@ type serveScriptsFlags struct {
 func (f *serveScriptsFlags) Register(s *options.Set) {
 	p := s.Own("Flags")
 	f.flags = p
-	p.StringVar(&f.scripts, "scripts", "", "show pages with scripts, at `PLACE` =localhost or =browser")
+	p.StringVar(&f.scripts, "scripts", "", "run archived scripts at `PLACE`: localhost or browser")
 	p.Lookup("scripts").NoOptDefVal = scriptsHosts
 	options.SetValues(p.Lookup("scripts"), scriptsHosts, scriptsBrowser)
 	p.StringVar(&f.listen, "scripts-listen", "127.0.0.1:8701", "listen on `ADDRESS` for --scripts=localhost")

@@ -11,7 +11,7 @@ import (
 )
 
 // Pager returns the words of the pager command in the environment variable
-// PAGER. It returns nil if there is none, and for cat.
+// PAGER. It returns nil if PAGER is empty or cat.
 func Pager() []string {
 	words := strings.Fields(os.Getenv("PAGER"))
 	if len(words) == 0 || slices.Equal(words, []string{"cat"}) {
