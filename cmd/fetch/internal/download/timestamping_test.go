@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,14 +18,14 @@ import (
 // truncated file, and with a list of URLs whose files have directories.
 func TestTimestamping(t *testing.T) {
 	changed := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	bodies := 0
+	var bodies atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Last-Modified", changed.Format(http.TimeFormat))
 		if date, err := http.ParseTime(r.Header.Get("If-Modified-Since")); err == nil && !changed.After(date) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		bodies++
+		bodies.Add(1)
 		w.Header().Set("Content-Length", "4")
 		w.Write([]byte("body"))
 	}))
@@ -37,7 +38,7 @@ func TestTimestamping(t *testing.T) {
 	for _, c := range []struct {
 		oddity, old string // content of the existing file
 		age         time.Duration
-		bodies      int
+		bodies      int32
 	}{
 		{"missing file", "", 0, 1},
 		{"older file", "old!", time.Hour, 1},
@@ -54,12 +55,12 @@ func TestTimestamping(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		bodies = 0
+		bodies.Store(0)
 		code, stderr := run("--output-dir", dir, s.URL+"/a.txt")
 		text, _ := os.ReadFile(name)
 		info, err := os.Stat(name)
-		if code != 0 || bodies != c.bodies || err != nil || c.bodies > 0 && (string(text) != "body" || !info.ModTime().Equal(changed)) {
-			t.Errorf("%s: exit code %d, %d bodies, %q, %v: %s", c.oddity, code, bodies, text, info, stderr)
+		if code != 0 || bodies.Load() != c.bodies || err != nil || c.bodies > 0 && (string(text) != "body" || !info.ModTime().Equal(changed)) {
+			t.Errorf("%s: exit code %d, %d bodies, %q, %v: %s", c.oddity, code, bodies.Load(), text, info, stderr)
 		}
 		if c.bodies == 0 && string(text) != c.old {
 			t.Errorf("%s: the file has changed to %q", c.oddity, text)
@@ -67,11 +68,11 @@ func TestTimestamping(t *testing.T) {
 	}
 
 	dir := t.TempDir()
-	for n, want := range []int{3, 0} {
-		bodies = 0
+	for n, want := range []int32{3, 0} {
+		bodies.Store(0)
 		code, stderr := run("-Z", "--no-host-directories", "--output-dir", dir, s.URL+"/a/x", s.URL+"/b/x", s.URL+"/b/")
-		if code != 0 || bodies != want {
-			t.Errorf("run %d of a list: exit code %d, %d bodies: %s", n, code, bodies, stderr)
+		if code != 0 || bodies.Load() != want {
+			t.Errorf("run %d of a list: exit code %d, %d bodies: %s", n, code, bodies.Load(), stderr)
 		}
 	}
 	for _, name := range []string{"a/x", "b/x", "b/index.html"} {
