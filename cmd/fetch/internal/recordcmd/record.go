@@ -111,13 +111,23 @@ func (c *recordCommand) Run(ctx context.Context, args []string) (err error) {
 	}
 	writer := capture.NewWriter(files.Writer, c.output.sync)
 	defer func() {
-		err = errors.Join(err, files.Close(writer.Err()))
+		failed := writer.Err()
+		err = errors.Join(err, fetch.LocalError(failed), files.Close(failed))
 		n := writer.Counts()
 		c.Note("recorded %d responses (%d of them repeated, %d bytes) and %d failed requests", n.Exchanges, n.Revisits, n.Bytes, n.Failed)
 	}()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	store := func(ctx context.Context, x *capture.Exchange) error {
+		err := writer.Store(ctx, x)
+		if err != nil {
+			stop() // nothing more can be recorded
+		}
+		return err
+	}
 	h := &capture.Handler{
 		Client: client.Client, Record: record.Options{TempDir: c.output.folder()}, MaxRequest: int64(c.maxRequest),
-		From: token.source, Store: writer.Store, Note: c.Note,
+		From: token.source, Store: store, Note: c.Note,
 	}
 	server := &mitm.Server{
 		CA: ca, Handler: h, Own: ownPages(ca), Refused: c.noteRefusal,
