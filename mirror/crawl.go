@@ -34,6 +34,7 @@ type crawl struct {
 	identity  archive.IdentityRules
 	scope     *scopeFilter
 	trust     *trust
+	metas     metaCache
 	report    report
 	tally     tally
 	outages   outages

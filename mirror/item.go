@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -43,6 +44,23 @@ func metaOf(it frontier.Item) (m meta) {
 	if json.Unmarshal(text, &m) != nil {
 		return meta{}
 	}
+	return m
+}
+
+// A metaCache remembers the newest decoded meta, because the links of a page
+// have the same meta, and their items are visited one after another. It is safe
+// for concurrent use.
+type metaCache struct{ newest atomic.Pointer[encodedMeta] }
+
+// metaOf is like the function metaOf. The caller must not change the values to
+// which the result points.
+func (c *metaCache) metaOf(it frontier.Item) meta {
+	text, _, _ := bytes.Cut(it.Meta, []byte{'\n'})
+	if n := c.newest.Load(); n != nil && bytes.Equal(n.text, text) {
+		return n.meta
+	}
+	m := metaOf(it)
+	c.newest.Store(&encodedMeta{bytes.Clone(text), m})
 	return m
 }
 

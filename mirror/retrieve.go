@@ -18,7 +18,7 @@ import (
 func (c *crawl) newVisit(it frontier.Item) *visit {
 	now := c.o.Now().UTC().Truncate(time.Microsecond)
 	v := &visit{
-		findings: findings{memory: c.archive.Memory()}, item: it, meta: metaOf(it), started: now, began: now,
+		findings: findings{memory: c.archive.Memory()}, item: it, meta: c.metas.metaOf(it), started: now, began: now,
 	}
 	v.meta.Found = c.trust.found(&it)
 	return v

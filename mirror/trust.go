@@ -7,7 +7,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"slices"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/archive"
@@ -19,7 +21,6 @@ import (
 // All other URLs come from the database, which may come from an untrusted
 // source.
 type trust struct {
-	key       [32]byte              // random key of this process, which is never stored
 	stored    bool                  // if true, no seed was entered by the user
 	userSeeds map[frontier.Key]bool // seeds of this command
 	servers   serverSeeds           // userSeeds by server
@@ -29,6 +30,10 @@ type trust struct {
 	identity archive.IdentityRules
 
 	logins map[fetch.Origin]*fetch.Credential // credentials in the user's seeds
+
+	mu   sync.Mutex // guards the following fields
+	mac  hash.Hash  // computes authentication codes with a random key of this process
+	text []byte     // buffer of the input of mac
 }
 
 func newTrust(o Options) *trust {
@@ -37,7 +42,9 @@ func newTrust(o Options) *trust {
 		identity: o.Scope.identityRules(o.Client.Scheme),
 		scope:    newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds),
 	}
-	rand.Read(t.key[:]) // never returns an error
+	var key [32]byte  // is never stored
+	rand.Read(key[:]) // never returns an error
+	t.mac = hmac.New(sha256.New, key[:])
 	return t
 }
 
@@ -48,9 +55,12 @@ const codeSize = 16
 // A program that can write to the database does not know the key, so it cannot
 // create the code of another URL, host, depth or source.
 func (t *trust) code(it *frontier.Item, meta []byte) []byte {
-	h := hmac.New(sha256.New, t.key[:])
-	fmt.Fprintf(h, "%s\n%s\n%d\n%s", it.Host, it.URL, it.Depth, meta)
-	return h.Sum(nil)[:codeSize]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = fmt.Appendf(t.text[:0], "%s\n%s\n%d\n%s", it.Host, it.URL, it.Depth, meta)
+	t.mac.Reset()
+	t.mac.Write(t.text)
+	return t.mac.Sum(nil)[:codeSize]
 }
 
 // seal returns the value of Item.Meta for an item that this process found: the
