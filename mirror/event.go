@@ -68,6 +68,12 @@ type Summary struct {
 	Attic     int64 // number of files moved to attic/
 	Pending   int64 // URLs that this run has not visited yet
 
+	// Dead and Postponed count the URLs of the archive at the end of the run that
+	// failed permanently, and those left for the next run because the server
+	// could not be reached. They include URLs that earlier processes and other
+	// workers have visited.
+	Dead, Postponed int64
+
 	// NewlyFailed counts the URLs that failed in this run but not in the
 	// previous run. URLs that could not be reached also count. The value is 0
 	// until the run ends.

@@ -112,8 +112,13 @@ func TestNewlyFailed(t *testing.T) {
 			{"all pages exist", func() { site["/1"], site["/2"], site["/4"] = "1", "2", "4" }, 0, 0},
 		} {
 			c.change()
-			if sum := run(t, o); sum.NewlyFailed != c.newly || sum.Failed != c.fail {
+			sum := run(t, o)
+			if sum.NewlyFailed != c.newly || sum.Failed != c.fail {
 				t.Errorf("%s: %+v", c.name, sum)
+			}
+			status, err := mirror.Open(mirror.Location{Dir: o.Dir}).Status(t.Context())
+			if err != nil || sum.Dead != status.States[mirror.Dead] || sum.Dead != c.fail || sum.Postponed != status.Unreached {
+				t.Errorf("%s: %+v, but the archive has %+v, %v", c.name, sum, status, err)
 			}
 		}
 		if _, err := os.Stat(filepath.Join(o.Dir, "failed.txt")); err == nil {
@@ -137,7 +142,7 @@ func TestUnknownHost(t *testing.T) {
 		sum := run(t, o)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if sum.Unreached != 100 || w.unknownLookups > 2 {
+		if sum.Unreached != 100 || sum.Postponed != 100 || w.unknownLookups > 2 {
 			t.Errorf("%d lookups: %+v", w.unknownLookups, sum)
 		}
 	})

@@ -39,6 +39,13 @@ func (r *report) setPending(s frontier.Stats) {
 	r.summary.Pending, r.summary.LeftOut[OverQueue] = s.States[frontier.Pending]-s.Postponed+r.untrusted, s.Dropped
 }
 
+// setTotals copies the numbers of URLs at the end of the run from s to the
+// summary.
+func (r *report) setTotals(s frontier.Stats) {
+	r.setPending(s)
+	r.summary.Dead, r.summary.Postponed = s.States[frontier.Dead], s.Postponed
+}
+
 const progressInterval = time.Second
 
 // progress calls onProgress at most once per progressInterval. It ignores

@@ -43,8 +43,11 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	if c.runNumber > 0 {
 		err = archive.JoinDistinct(err, c.archive.Seal(c.ending))
 	}
-	if s, e := c.queue.Stats(c.ending); e == nil {
-		c.report.setPending(s)
+	switch s, unknown := c.queue.Stats(c.ending); {
+	case unknown == nil:
+		c.report.setTotals(s)
+	case err == nil:
+		err = archive.Classify(unknown)
 	}
 	return c.report.summary, archive.JoinDistinct(err, c.archive.Close())
 }

@@ -187,8 +187,8 @@ func durationText(d time.Duration) string {
 // failure returns an error if URLs were left out because of a limit, or if URLs
 // of the archive have failed. If both have happened, it prints a note about the
 // failed URLs.
-func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summary) error {
-	err := r.failedURLs(ctx, dir, sum)
+func (r *mirrorReport) failure(dir string, sum mirror.Summary) error {
+	err := r.failedURLs(dir, sum)
 	if err == nil && sum.Unread > 0 {
 		err = fetch.NotFound.Errorf("pages that the browser could not open or read: %d; crawl.jsonl has their reasons", sum.Unread)
 	}
@@ -205,19 +205,17 @@ func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summa
 
 // failedURLs returns an error if URLs of the archive have failed, unless
 // --max-failed tolerates the number of new failures.
-func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Summary) error {
-	s, err := mirror.Open(mirror.Location{Dir: dir, Frontier: r.frontier}).Status(ctx)
-	dead := s.States[mirror.Dead] + r.rejectedSeeds
-	newly := sum.NewlyFailed + r.rejectedSeeds
+func (r *mirrorReport) failedURLs(dir string, sum mirror.Summary) error {
+	dead, newly := sum.Dead+r.rejectedSeeds, sum.NewlyFailed+r.rejectedSeeds
 	switch {
-	case err != nil || dead+s.Unreached == 0:
-		return err
+	case dead+sum.Postponed == 0:
+		return nil
 	case r.maxFailed >= 0 && newly <= r.maxFailed:
-		r.Note("URLs that failed: %d, newly %d (--max-failed %d); %s lists them", dead+s.Unreached, newly,
+		r.Note("URLs that failed: %d, newly %d (--max-failed %d); %s lists them", dead+sum.Postponed, newly,
 			r.maxFailed, filepath.Join(dir, "failed.txt"))
 		return nil
 	case dead == 0:
-		return fetch.Connect.Errorf("URLs that could not be reached: %d; the same command requests them again", s.Unreached)
+		return fetch.Connect.Errorf("URLs that could not be reached: %d; the same command requests them again", sum.Postponed)
 	}
 	place := dir
 	if r.frontier != nil {

@@ -95,7 +95,7 @@ func (r *mirrorRun) run(ctx context.Context) error {
 	if copied := r.mirror.archive.browse; err == nil && copied != "" {
 		err = mirror.Browse(ctx, r.options, copied)
 	}
-	err = r.result(ctx, sum, err)
+	err = r.result(sum, err)
 	if err != nil && r.report.unwritten != nil {
 		r.Note("%v", err)
 		err = nil
@@ -121,13 +121,13 @@ func (r *mirrorRun) stopOnInterrupt() <-chan struct{} {
 }
 
 // result returns the error of the command for a run that ended with sum and err.
-func (r *mirrorRun) result(ctx context.Context, sum mirror.Summary, err error) error {
+func (r *mirrorRun) result(sum mirror.Summary, err error) error {
 	switch {
 	case errors.Is(err, mirror.ErrComplete):
 		r.Note("the crawl is complete; --again starts its next run")
 		return nil
 	case err == nil:
-		return r.report.failure(ctx, r.options.Dir, sum)
+		return r.report.failure(r.options.Dir, sum)
 	}
 	return crawlflags.AdviseArchive(r.options.Dir, err)
 }
