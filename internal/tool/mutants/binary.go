@@ -47,42 +47,64 @@ func mutant__(id int) bool {
 }
 `
 
-// A tester runs the tests of a package with its mutants.
-type tester struct {
-	p      *source
-	dir    string
-	binary string
-	tests  map[int][]string         // tests that reach a mutant
-	took   map[string]time.Duration // durations of the tests without a mutant
+// A tester runs tests with the mutants of a package.
+type tester struct{ binaries []*binary }
+
+// A binary has the tests of one package.
+type binary struct {
+	name  string
+	dir   string                   // folder of the package, in which the tests run
+	tests map[int][]string         // tests that reach a mutant
+	took  map[string]time.Duration // durations of the tests without a mutant
 }
 
-// compile compiles the test binary in dir.
-func compile(p *source, dir string) (*tester, error) {
+// newTester compiles the tests of a package and of the packages others, with the
+// mutants of p, and finds out which mutants each test reaches.
+func newTester(p *source, dir string, others []string) (*tester, error) {
+	overlay, err := writeOverlay(p, dir)
+	if err != nil {
+		return nil, err
+	}
+	t := &tester{}
+	for n, path := range append([]string{p.path}, others...) {
+		b := &binary{name: filepath.Join(dir, fmt.Sprint("test", n)), tests: map[int][]string{}, took: map[string]time.Duration{}}
+		out, err := exec.Command("go", "list", "-f", "{{.Dir}}", path).Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list %s: %w", path, err)
+		}
+		b.dir = strings.TrimSpace(string(out))
+		if out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", b.name, path).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, out)
+		}
+		if err := b.measure(); err != nil {
+			return nil, err
+		}
+		t.binaries = append(t.binaries, b)
+	}
+	return t, nil
+}
+
+// writeOverlay writes the files of p with the mutants to dir, and a file for the
+// flag -overlay of the go command. It returns the path of this file.
+func writeOverlay(p *source, dir string) (string, error) {
 	text := fmt.Sprintf("package %s\n%s\nconst count__ = %d\n", p.pkg, helper, len(p.mutants)+1)
 	replace := map[string]string{filepath.Join(p.dir, "mutants__.go"): filepath.Join(dir, "mutants__.go")}
 	if err := os.WriteFile(filepath.Join(dir, "mutants__.go"), []byte(text), 0o666); err != nil {
-		return nil, err
+		return "", err
 	}
 	for name, text := range p.files {
 		changed := filepath.Join(dir, filepath.Base(name))
 		if err := os.WriteFile(changed, []byte(edited(text, p.edits[name])), 0o666); err != nil {
-			return nil, err
+			return "", err
 		}
 		replace[name] = changed
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	file := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(file, overlay, 0o666); err != nil {
-		return nil, err
-	}
-	t := &tester{p: p, dir: dir, binary: filepath.Join(dir, "test"), tests: map[int][]string{}, took: map[string]time.Duration{}}
-	if out, err := exec.Command("go", "test", "-c", "-overlay", file, "-o", t.binary, p.path).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, out)
-	}
-	return t, nil
+	return file, os.WriteFile(file, overlay, 0o666)
 }
 
 // edited returns text with the edits. An edit with a negative place is an end:
@@ -116,12 +138,12 @@ func edited(text []byte, edits []edit) string {
 	return b.String()
 }
 
-// execute runs the test binary in the folder of the package.
-func (t *tester) execute(limit time.Duration, env []string, args ...string) (output string, err error) {
+// execute runs the tests in the folder of their package.
+func (b *binary) execute(limit time.Duration, env []string, args ...string) (output string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	c := exec.CommandContext(ctx, t.binary, append(args, "-test.short", "-test.failfast")...)
-	c.Dir, c.Env, c.WaitDelay = t.p.dir, append(os.Environ(), env...), time.Second
+	c := exec.CommandContext(ctx, b.name, append(args, "-test.short", "-test.failfast")...)
+	c.Dir, c.Env, c.WaitDelay = b.dir, append(os.Environ(), env...), time.Second
 	out, err := c.CombinedOutput()
 	return string(out), err
 }
@@ -131,8 +153,8 @@ const limit = 2 * time.Minute
 
 // measure finds the mutants that each test reaches. Tests that fail without a
 // mutant are left out, for example tests of allocations.
-func (t *tester) measure() error {
-	list, err := t.execute(limit, nil, "-test.list", ".")
+func (b *binary) measure() error {
+	list, err := b.execute(limit, nil, "-test.list", ".")
 	if err != nil {
 		return err
 	}
@@ -140,13 +162,13 @@ func (t *tester) measure() error {
 		if !regexp.MustCompile(`^(Test|Fuzz|Example)`).MatchString(name) {
 			continue
 		}
-		reached := filepath.Join(t.dir, "reached-"+name)
+		reached := b.name + "-reached-" + name
 		start := time.Now()
-		if out, err := t.execute(limit, []string{"MUTANTS_REACHED=" + reached}, "-test.run", "^"+name+"$"); err != nil {
+		if out, err := b.execute(limit, []string{"MUTANTS_REACHED=" + reached}, "-test.run", "^"+name+"$"); err != nil {
 			fmt.Printf("left out %s: %v: %.300s\n", name, err, out)
 			continue
 		}
-		t.took[name] = time.Since(start)
+		b.took[name] = time.Since(start)
 		text, err := os.ReadFile(reached)
 		if err != nil && !os.IsNotExist(err) {
 			return err
@@ -156,35 +178,47 @@ func (t *tester) measure() error {
 			if err != nil {
 				return err
 			}
-			if !slices.Contains(t.tests[id], name) { // processes of a test write to the same file
-				t.tests[id] = append(t.tests[id], name)
+			if !slices.Contains(b.tests[id], name) { // processes of a test write to the same file
+				b.tests[id] = append(b.tests[id], name)
 			}
 		}
 	}
 	return nil
 }
 
-// test runs the tests that reach a mutant, the fastest first, and returns its
-// result.
+// test runs the tests that reach a mutant, and returns its result.
 func (t *tester) test(m mutant) string {
-	names := t.tests[m.id]
-	if len(names) == 0 {
-		return unreached
+	result := unreached
+	for _, b := range t.binaries {
+		if len(b.tests[m.id]) == 0 {
+			continue
+		}
+		if b.detects(m) {
+			return killed
+		}
+		result = survived
 	}
-	slices.SortFunc(names, func(a, b string) int { return int(t.took[a] - t.took[b]) })
+	return result
+}
+
+// detects runs the tests that reach a mutant, the fastest first. It reports
+// whether one fails, or does not end.
+func (b *binary) detects(m mutant) bool {
+	names := b.tests[m.id]
+	slices.SortFunc(names, func(x, y string) int { return int(b.took[x] - b.took[y]) })
 	for len(names) > 0 {
 		group := names[:min(len(names), 8)]
 		names = names[len(group):]
 		limit := 10 * time.Second
 		for _, name := range group {
-			limit += 10 * t.took[name]
+			limit += 10 * b.took[name]
 		}
-		_, err := t.execute(limit, []string{"MUTANT=" + strconv.Itoa(m.id)}, "-test.run", "^("+strings.Join(group, "|")+")$")
+		_, err := b.execute(limit, []string{"MUTANT=" + strconv.Itoa(m.id)}, "-test.run", "^("+strings.Join(group, "|")+")$")
 		if err != nil {
-			return killed // also if the tests do not end
+			return true
 		}
 	}
-	return survived
+	return false
 }
 
 // equivalents lists mutants that no test can find, because the program behaves

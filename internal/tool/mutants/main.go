@@ -4,17 +4,22 @@
 // All mutants of a package are compiled into one test binary. An environment
 // variable selects one of them. Therefore a mutant costs only the time of the
 // tests that reach it. The tests run with -short.
+//
+// An argument is a package, such as ./uri. Further packages whose tests run can
+// follow it after commas.
 package main
 
 import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/anyurl/fetch/internal/test/report"
 )
@@ -22,46 +27,52 @@ import (
 func main() {
 	results := flag.String("results", "", "write the figures to a file for each package in this folder")
 	all := flag.Bool("v", false, "print killed mutants too")
+	limit := flag.Duration("time", 0, "test only a sample of the mutants of each package in this time; 0 means all")
 	flag.Parse()
 	for _, pkg := range flag.Args() {
-		if err := run(pkg, *results, *all); err != nil {
+		if err := run(pkg, *results, *all, *limit); err != nil {
 			fmt.Fprintf(os.Stderr, "mutants: %s: %v\n", pkg, err)
 			os.Exit(1)
 		}
 	}
 }
 
-// run tests the mutants of a package and prints the survivors.
-func run(pkg, results string, all bool) error {
+// run tests the mutants of a package and prints the survivors. The mutants are in
+// a random order that is always the same, so that those of a limited time are a
+// sample.
+func run(arg, results string, all bool, limit time.Duration) error {
 	dir, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	pkg, others, _ := strings.Cut(arg, ",")
 	p, err := load(pkg)
 	if err != nil {
 		return err
 	}
-	t, err := compile(p, dir)
+	t, err := newTester(p, dir, strings.FieldsFunc(others, func(r rune) bool { return r == ',' }))
 	if err != nil {
-		return err
-	}
-	if err := t.measure(); err != nil {
 		return err
 	}
 	known, err := readEquivalents()
 	if err != nil {
 		return err
 	}
+	order := rand.New(rand.NewPCG(1, 1)).Perm(len(p.mutants))
+	start := time.Now()
 	var mu sync.Mutex
 	counts := map[string]int{}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(p.mutants); i = int(next.Add(1)) - 1 {
-				m := p.mutants[i]
-				status := t.test(m)
+			for i := int(next.Add(1)) - 1; i < len(order); i = int(next.Add(1)) - 1 {
+				m := p.mutants[order[i]]
+				status := untested
+				if limit == 0 || time.Since(start) < limit {
+					status = t.test(m)
+				}
 				if status == survived && known[m.key()] {
 					status = equivalent
 				}
@@ -87,18 +98,19 @@ const (
 	survived   = "survived"
 	equivalent = "equivalent" // listed in equivalents, because no test can find it
 	unreached  = "not reached"
+	untested   = "not tested" // no time was left
 )
 
 // write prints the counts and writes them as figures.
 func write(name, results string, counts map[string]int) error {
 	reached := counts[killed] + counts[survived]
-	fmt.Printf("%s: %d of %d mutants killed (%d %%), %d equivalent, %d not reached\n", name, counts[killed], reached,
-		100*counts[killed]/max(1, reached), counts[equivalent], counts[unreached])
+	fmt.Printf("%s: %d of %d mutants killed (%d %%), %d equivalent, %d not reached, %d not tested\n", name, counts[killed], reached,
+		100*counts[killed]/max(1, reached), counts[equivalent], counts[unreached], counts[untested])
 	if results == "" {
 		return nil
 	}
 	var text []byte
-	for _, status := range []string{killed, survived, equivalent, unreached} {
+	for _, status := range []string{killed, survived, equivalent, unreached, untested} {
 		line, err := json.Marshal(report.Figure{Layer: "mutants", Measure: name + ": " + status, Value: counts[status], Scope: "test"})
 		if err != nil {
 			return err

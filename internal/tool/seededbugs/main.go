@@ -1,6 +1,9 @@
 // Program seededbugs shows that the tests fail if the program has a bug. It
 // applies each patch of internal/test/seeded to a copy of the repository, and runs
 // the test that the patch names. "make seeded-bugs" runs it.
+//
+// Each bug has its own file of results. Therefore a run with -run replaces only
+// the results of the bugs that it checks.
 package main
 
 import (
@@ -119,7 +122,7 @@ func (b bug) check(copyOf func(dir string) error) error {
 
 func main() {
 	run := flag.String("run", "", "check only bugs whose name contains this text")
-	results := flag.String("results", "", "append the figures to a file in this folder")
+	results := flag.String("results", "", "write the result of each bug to a file in this folder")
 	flag.Parse()
 	if err := checkAll(*run, *results); err != nil {
 		fmt.Fprintln(os.Stderr, "seededbugs:", err)
@@ -156,31 +159,45 @@ func checkAll(run, results string) error {
 		}
 		checked++
 		start := time.Now()
-		if err := b.check(copyOf); err != nil {
+		err := b.check(copyOf)
+		took := int(time.Since(start).Seconds())
+		if err != nil {
 			missed++
-			fmt.Printf("MISSED %s (%s): %v\n", b.name, b.layer, err)
-			continue
+			fmt.Printf("MISSED %s (%s) after %d s: %v\n", b.name, b.layer, took, err)
+		} else {
+			fmt.Printf("caught %s (%s) after %d s\n", b.name, b.layer, took)
 		}
-		fmt.Printf("caught %s (%s) after %d s\n", b.name, b.layer, int(time.Since(start).Seconds()))
+		if err := b.record(results, err == nil, took); err != nil {
+			return err
+		}
 	}
-	if missed > 0 {
+	switch {
+	case checked == 0:
+		return fmt.Errorf("no bug has a name with %q", run)
+	case missed > 0:
 		return fmt.Errorf("the tests missed %d of %d bugs", missed, checked)
 	}
-	return record(results, map[string]int{"bugs": checked, "bugs that a test caught": checked})
+	return nil
 }
 
-// record appends figures to a file in the folder for results, if there is one.
-func record(folder string, figures map[string]int) error {
+// record writes the result of a bug to a file in the folder for results, if
+// there is one.
+func (b bug) record(folder string, caught bool, seconds int) error {
 	if folder == "" {
 		return nil
 	}
+	figures := []report.Figure{{Measure: b.name + ": caught"}, {Measure: b.name + ": seconds", Value: seconds}}
+	if caught {
+		figures[0].Value = 1
+	}
 	var text []byte
-	for _, measure := range []string{"bugs", "bugs that a test caught"} {
-		line, err := json.Marshal(report.Figure{Layer: "seeded bugs", Measure: measure, Value: figures[measure], Scope: "test"})
+	for _, f := range figures {
+		f.Layer, f.Scope = "seeded bugs", "test"
+		line, err := json.Marshal(f)
 		if err != nil {
 			return err
 		}
 		text = append(append(text, line...), '\n')
 	}
-	return os.WriteFile(filepath.Join(folder, "seeded-bugs.jsonl"), text, 0o666)
+	return os.WriteFile(filepath.Join(folder, "seeded-bug-"+b.name+".jsonl"), text, 0o666)
 }
