@@ -40,7 +40,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	defer c.stopEnding()
 	err = archive.Classify(c.execute(ctx))
 	o.Monitor.attach(nil)
-	if c.runNumber > 0 {
+	if c.runNumber > 0 || errors.Is(err, frontier.ErrEnded) { // a killed process may have ended the run without its manifest
 		err = archive.JoinDistinct(err, c.archive.Seal(c.ending))
 	}
 	switch s, unknown := c.queue.Stats(c.ending); {

@@ -21,13 +21,20 @@ type scenario struct {
 	// prepare writes the files that the command needs, or nil.
 	prepare func(*testing.T, *trial)
 	args    []string // URL and DIR stand for the URL and the folder
+	then    []string // arguments of a second command, which uses the result of the first, or nil
 	derived bool     // some files, such as mailboxes, are written again if they are lost
+	shared  bool     // the arguments contain FRONTIER and STORE, the URLs of a database and of a store
 	codes   []int    // further exit codes of a repetition of a command that had ended
 }
 
 // mirrorArgs are the arguments of a mirror with small WARC files.
 func mirrorArgs(more ...string) []string {
 	return append([]string{"mirror", "--ignore-robots", "--min-free", "0", "--warc-size", "100000", "--output-dir", "DIR/a", "URL"}, more...)
+}
+
+// sharedArgs are the arguments of a worker of a shared crawl.
+func sharedArgs() []string {
+	return mirrorArgs("--frontier", "FRONTIER", "--store", "STORE", "--worker", "w")
 }
 
 // scenarios returns all commands that write files.
@@ -55,6 +62,9 @@ func scenarios() []scenario {
 		{name: "recover", site: web, prepare: withoutDatabase, args: []string{"recover", "DIR/a"}, codes: []int{2}},
 		{name: "index", site: web, prepare: withoutIndex, args: []string{"index", "DIR/a"}},
 		{name: "pack", site: web, prepare: archived, args: []string{"pack", "--wacz", "DIR/a.wacz", "DIR/a"}},
+		{name: "mirror http, upload to S3", site: web, shared: true, args: sharedArgs()},
+		{name: "frontier copy", site: web, shared: true, prepare: archivedWARC, codes: []int{2}, then: sharedArgs(),
+			args: []string{"frontier", "copy", "--from", "DIR/a", "--to", "FRONTIER", "--worker", "w", "--store", "STORE"}},
 		{name: "export", site: web, prepare: archived, args: []string{"export", "--archive", "DIR/a", "DIR/files"}},
 	}
 }
@@ -68,6 +78,9 @@ func filesFolder(t *testing.T, tr *trial) {
 
 // archived mirrors the site.
 func archived(t *testing.T, tr *trial) { tr.must(t, mirrorArgs("--warc")) }
+
+// archivedWARC mirrors the site without a tree.
+func archivedWARC(t *testing.T, tr *trial) { tr.must(t, mirrorArgs("--warc", "--no-tree")) }
 
 // damaged mirrors the site and damages a WARC file and a file of the tree.
 func damaged(t *testing.T, tr *trial) {
@@ -113,10 +126,11 @@ func withoutIndex(t *testing.T, tr *trial) {
 type trial struct {
 	programs
 	scenario
-	url  string
-	dir  string // folder of the command
-	base string // copy of the files before the command
-	want []string
+	url    string
+	dir    string  // folder of the command
+	base   string  // copy of the files before the command
+	remote *remote // further data of the command, or nil
+	want   []string
 }
 
 // newTrial prepares a scenario. It runs the command twice without a failure, to
@@ -129,6 +143,9 @@ func newTrial(t *testing.T, s scenario) *trial {
 	if err := errors.Join(os.Mkdir(tr.dir, 0o777), os.Mkdir(tr.base, 0o777)); err != nil {
 		t.Fatal(err)
 	}
+	if s.shared {
+		tr.remote, tr.tracer.Sends = newRemote(t), true
+	}
 	if s.prepare != nil {
 		s.prepare(t, tr)
 	}
@@ -137,7 +154,7 @@ func newTrial(t *testing.T, s scenario) *trial {
 		if code, out := tr.again(t); code != 0 && (n == 0 || !slices.Contains(s.codes, code)) {
 			t.Fatalf("run %d without a failure: exit code %d: %s", n+1, code, out)
 		}
-		tr.want = append(tr.want, summary(t, tr.dir))
+		tr.want = append(tr.want, tr.summary(t))
 	}
 	return tr
 }
@@ -150,7 +167,7 @@ func (tr *trial) arguments(args []string) []string {
 		if rest, ok := strings.CutPrefix(a, "URL/../"); ok {
 			a = strings.TrimSuffix(tr.url, "pub/") + rest
 		}
-		all = append(all, strings.ReplaceAll(a, "URL", tr.url))
+		all = append(all, tr.remote.replace(strings.ReplaceAll(a, "URL", tr.url)))
 	}
 	return all
 }
@@ -173,19 +190,31 @@ func (tr *trial) next(t *testing.T) {
 	r.Body.Close()
 }
 
-// again runs the command without a failure.
+// again runs the command without a failure, and then the second command.
 func (tr *trial) again(t *testing.T) (code int, output string) {
 	t.Helper()
-	return tr.run(t, tr.dir, tr.arguments(tr.args))
+	code, output = tr.run(t, tr.dir, tr.arguments(tr.args))
+	if tr.then == nil || code != 0 && !slices.Contains(tr.codes, code) {
+		return code, output
+	}
+	second, more := tr.run(t, tr.dir, tr.arguments(tr.then))
+	if second != 0 {
+		code = second
+	}
+	return code, output + more
 }
 
-// reset restores the files before the command.
+// reset restores the files before the command, and selects an empty database and
+// an empty store.
 func (tr *trial) reset(t *testing.T) {
 	t.Helper()
 	if err := errors.Join(os.RemoveAll(tr.dir), os.Mkdir(tr.dir, 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	copyFiles(t, tr.base, tr.dir)
+	if tr.remote != nil {
+		tr.remote.run++
+	}
 }
 
 // trace runs the command from the first files, kills it before the call with the
@@ -214,7 +243,7 @@ func (tr *trial) check(t *testing.T, failure string) bool {
 // compare compares the files with those of runs without a failure.
 func (tr *trial) compare(t *testing.T, failure string) bool {
 	t.Helper()
-	got := summary(t, tr.dir)
+	got := tr.summary(t)
 	if slices.Contains(tr.want, got) {
 		return true
 	}

@@ -37,8 +37,9 @@ func sortLines(text string) string {
 // between two runs, such as times. Each line of crawl.jsonl, each row of the
 // database, each record and each line of an index has a line in the summary, so
 // that lost and duplicate ones differ. An archive has the name "a".
-func summary(t *testing.T, dir string) string {
+func (tr *trial) summary(t *testing.T) string {
 	t.Helper()
+	dir := tr.dir
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -58,7 +59,10 @@ func summary(t *testing.T, dir string) string {
 	}
 	a := filepath.Join(dir, "a")
 	if _, err := os.Stat(filepath.Join(a, "fetch.db")); err == nil {
-		describeArchive(t, a, add)
+		describeArchive(t, mirror.Location{Dir: a}, filepath.Join(a, "warc"), add)
+	}
+	if tr.remote != nil {
+		tr.remote.describe(t, add)
 	}
 	slices.Sort(lines)
 	// A killed process can leave a copy of a damaged file in the attic.
@@ -132,17 +136,18 @@ func describeRecords(body []byte, add func(string, ...any)) {
 	}
 }
 
-// describeArchive adds the findings of Verify and the rows of the database.
-func describeArchive(t *testing.T, dir string, add func(string, ...any)) {
+// describeArchive adds the findings of Verify and the rows of the database. The
+// folder files contains the WARC files.
+func describeArchive(t *testing.T, place mirror.Location, files string, add func(string, ...any)) {
 	t.Helper()
-	for f, err := range mirror.Open(mirror.Location{Dir: dir}).Verify(t.Context()) {
+	for f, err := range mirror.Open(place).Verify(t.Context()) {
 		if err != nil {
 			add("verify: %v", err)
 		} else {
 			add("verify: %s %s", unnamed.ReplaceAllString(f.Path, "N"), unnamed.ReplaceAllString(f.Text, "N"))
 		}
 	}
-	for l, err := range mirror.Open(mirror.Location{Dir: dir}).Dump(t.Context()) {
+	for l, err := range mirror.Open(place).Dump(t.Context()) {
 		if err != nil {
 			add("dump: %v", err)
 			continue
@@ -151,7 +156,7 @@ func describeArchive(t *testing.T, dir string, add func(string, ...any)) {
 		if l.WARC == "" {
 			continue
 		}
-		if err := checkRecord(filepath.Join(dir, "warc", l.WARC), l); err != nil {
+		if err := checkRecord(filepath.Join(files, l.WARC), l); err != nil {
 			add("database: %s: %v", l.URL, err)
 		}
 	}

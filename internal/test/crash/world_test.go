@@ -94,7 +94,7 @@ func (p programs) command(dir string, args []string) *exec.Cmd {
 	}
 	c.Args = append(c.Args, "-q", "-s", "-S")
 	c.Dir = dir
-	c.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
+	c.Env = append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, keys...)
 	return c
 }
 

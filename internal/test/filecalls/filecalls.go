@@ -39,6 +39,7 @@ const (
 	Exchange Kind = "exchange" // the names Path and To are exchanged
 	Link     Kind = "link"     // the file has the further name To
 	Unlink   Kind = "unlink"   // Path is removed: a file or an empty directory
+	Send     Kind = "send"     // bytes are sent to a socket; Path is "socket" and the first word, such as PUT
 )
 
 // A Call is a system call that succeeded. Paths are absolute.
@@ -67,15 +68,18 @@ func (c Call) String() string {
 // ErrUnsupported is returned if the system does not permit tracing.
 var ErrUnsupported = errors.New("file calls cannot be traced on this system")
 
-// A Tracer runs commands. Program is the path of the program tracer.
-type Tracer struct{ Program string }
+// A Tracer runs commands.
+type Tracer struct {
+	Program string // path of the program tracer
+	Sends   bool   // if true, calls that send bytes to a socket count too
+}
 
 // Build builds the program tracer in dir.
 func Build(dir string) (Tracer, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return Tracer{}, ErrUnsupported
 	}
-	t := Tracer{filepath.Join(dir, "tracer")}
+	t := Tracer{Program: filepath.Join(dir, "tracer")}
 	c := exec.Command("go", "build", "-o", t.Program, "github.com/anyurl/fetch/internal/test/filecalls/tracer")
 	if out, err := c.CombinedOutput(); err != nil {
 		return Tracer{}, fmt.Errorf("%w: %s", err, out)
@@ -87,7 +91,7 @@ func Build(dir string) (Tracer, error) {
 type Result struct {
 	Code   int    // exit code of the command, or 128 plus the number of the signal that ended it
 	Killed string // call before which the command was killed, or empty
-	Count  int    // number of calls that changed or synced files, including the one before which it was killed
+	Count  int    // number of calls that counted, including the one before which it was killed
 	Output string // standard output and standard error
 }
 
@@ -106,7 +110,7 @@ func (t Tracer) Run(c *exec.Cmd, roots []string, kill int, record bool) (Result,
 	}
 	defer os.Remove(report.Name())
 	defer report.Close()
-	args := []string{"-report", report.Name(), "-kill", strconv.Itoa(kill), "-record=" + strconv.FormatBool(record)}
+	args := []string{"-report", report.Name(), "-kill", strconv.Itoa(kill), "-record=" + strconv.FormatBool(record), "-sends=" + strconv.FormatBool(t.Sends)}
 	for _, r := range roots {
 		args = append(args, "-root", r)
 	}

@@ -36,6 +36,10 @@ func (t *tracer) begin(pid int, number uint64, a [6]uint64) *call {
 		c.open("openat", c.path(int(int32(a[0])), a[1]), a[2])
 	case unix.SYS_WRITE, unix.SYS_WRITEV:
 		c.write("write", a[0], position(pid, a[0]))
+		if t.sends && strings.HasPrefix(c.Path, "socket:") {
+			c.send(number, a[1], a[2])
+			return c
+		}
 	case unix.SYS_PWRITE64, unix.SYS_PWRITEV, unix.SYS_PWRITEV2:
 		c.write("pwrite", a[0], int64(a[3]))
 	case unix.SYS_SENDFILE:
@@ -133,6 +137,16 @@ func (c *call) write(name string, fd uint64, at int64) {
 	c.Offset = at
 }
 
+// send makes c a call that sends bytes to a socket.
+func (c *call) send(number, address, size uint64) {
+	if number == unix.SYS_WRITEV {
+		address, size = c.word(address), c.word(address+8)
+	}
+	first, _, _ := strings.Cut(c.text(address), " ")
+	word := strings.TrimFunc(first[:min(len(first), int(size), 4)], func(r rune) bool { return r < 'A' || r > 'Z' })
+	c.Kind, c.Name, c.Path = filecalls.Send, "write", strings.TrimSpace("socket "+word)
+}
+
 // open makes c a call that creates or truncates a file.
 func (c *call) open(name, path string, flags uint64) {
 	var st unix.Stat_t
@@ -154,6 +168,8 @@ func (c *call) open(name, path string, flags uint64) {
 func (c *call) end(result int64) error {
 	path := c.Path
 	switch {
+	case c.Kind == filecalls.Send:
+		return nil
 	case c.isResult:
 		path = fdPath(c.pid, uint64(result))
 	case c.fd >= 0:

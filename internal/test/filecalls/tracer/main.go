@@ -29,6 +29,7 @@ func main() {
 	report := flag.String("report", "", "write the report to this file")
 	flag.IntVar(&t.kill, "kill", 0, "kill the command before this call")
 	flag.BoolVar(&t.record, "record", false, "report all calls")
+	flag.BoolVar(&t.sends, "sends", false, "consider calls that send bytes to a socket too")
 	flag.Var(&t.roots, "root", "consider calls below this directory")
 	flag.Parse()
 	f, err := os.Create(*report)
@@ -47,6 +48,7 @@ type tracer struct {
 	roots  roots
 	kill   int
 	record bool
+	sends  bool
 	report *json.Encoder
 
 	main     int // process ID of the command
