@@ -1,12 +1,10 @@
 package rsync
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash"
 	"io"
-
-	//lint:ignore SA1019 the protocol requires it
-	"golang.org/x/crypto/md4"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -23,9 +21,27 @@ type content struct {
 	err    error
 }
 
+// Kinds of requests and replies for files since version 29.
+const (
+	otherBasis = 1 << 11
+	otherName  = 1 << 12
+	transfer   = 1 << 15
+)
+
+// sendRequest requests a file by its index, with an empty list of blocks that the
+// client has.
+func (s *session) sendRequest(number int32) error {
+	if s.version < varVersion {
+		return s.sendData(appendInts(nil, number, 0, 0, 0, 0))
+	}
+	b := binary.LittleEndian.AppendUint16(appendIndex(nil, number, s.last), transfer)
+	s.last = number
+	return s.sendData(appendInts(b, 0, 0, 0, 0))
+}
+
 // openFile reads the reply to the request for the file with the given index.
 func (s *session) openFile(number int32, size int64) (*content, error) {
-	index, err := s.in.int()
+	index, err := s.in.fileIndex()
 	switch {
 	case err != nil && s.in.text != "", err == nil && index == -1:
 		if s.in.text != "" {
@@ -37,6 +53,13 @@ func (s *session) openFile(number int32, size int64) (*content, error) {
 	case index != number:
 		return nil, fetch.Protocol.Errorf("the server sends the file %d instead of %d", index, number)
 	}
+	if s.version >= varVersion {
+		if kind, err := s.in.short(); err != nil {
+			return nil, err
+		} else if kind&(transfer|otherBasis|otherName) != transfer {
+			return nil, fetch.Protocol.Errorf("the reply for a file has the kind %#x", kind)
+		}
+	}
 	for range 4 { // the list of blocks, repeated
 		n, err := s.in.int()
 		if err != nil {
@@ -46,9 +69,7 @@ func (s *session) openFile(number int32, size int64) (*content, error) {
 			return nil, fetch.Protocol.Errorf("the server refers to blocks that the client does not have")
 		}
 	}
-	b := &content{s: s, size: size, digest: md4.New()}
-	b.digest.Write(binary.LittleEndian.AppendUint32(nil, uint32(s.seed)))
-	return b, nil
+	return &content{s: s, size: size, digest: newDigest(s.digest, s.seed)}, nil
 }
 
 // Read returns io.EOF only after the digest of the file was compared.
@@ -83,11 +104,11 @@ func (b *content) token() error {
 		b.left = n
 		return nil
 	}
-	var sum [md4.Size]byte
-	if _, err := io.ReadFull(&b.s.in, sum[:]); err != nil {
+	sum := make([]byte, b.digest.Size())
+	if _, err := io.ReadFull(&b.s.in, sum); err != nil {
 		return err
 	}
-	if string(b.digest.Sum(nil)) != string(sum[:]) {
+	if !bytes.Equal(b.digest.Sum(nil), sum) {
 		if b.read < b.size {
 			return fetch.Truncated.Errorf("the file became shorter while the server read it")
 		}

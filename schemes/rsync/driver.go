@@ -21,9 +21,10 @@ import (
 // directory whose list was not requested has a separate session, because the
 // list could be long.
 type driver struct {
-	env  fetch.Env
-	idle sessions.Pool[*session]
-	dirs directories
+	env    fetch.Env
+	idle   sessions.Pool[*session]
+	dirs   directories
+	newest int // version of the protocol that the driver announces at most
 }
 
 // Limits for idle sessions. Many servers serve few clients at the same time.
@@ -33,7 +34,7 @@ const (
 )
 
 func newDriver(env fetch.Env) *driver {
-	return &driver{env: env, idle: sessions.Pool[*session]{
+	return &driver{env: env, newest: newest, idle: sessions.Pool[*session]{
 		Done: env.Done, MaxIdle: maxIdle, IdleTimeout: idleTimeout, WaitTimeout: sessions.SlotTimeout,
 		Permits: sessions.Permits[*session](env.Net),
 	}}
@@ -91,7 +92,7 @@ func (c call) retrieve(ctx context.Context, kind request) (*fetch.Response, erro
 		Prompt: true, New: newSession,
 		Open: func(_ context.Context, s *session, auth *fetch.Credential) error {
 			s.SetReplyTimeout(sessions.ReplyTimeout)
-			err := s.open(c.where, kind, auth)
+			err := s.open(c.where, kind, auth, c.newest)
 			s.SetReplyTimeout(0)
 			if errors.Is(err, errNoIndex) {
 				c.dirs.disable(c.target, c.where.folder())
@@ -153,7 +154,7 @@ func (x exchange) directory(ctx context.Context, resp *fetch.Response) (*fetch.R
 		for {
 			f, err := all.next()
 			if err == io.EOF {
-				if err = x.endOfList(); err == io.EOF {
+				if err = x.endOfList(all); err == io.EOF {
 					x.keep(ctx, &files)
 				}
 				return fetch.Entry{}, err
@@ -201,9 +202,6 @@ func (x exchange) file(resp *fetch.Response) (*fetch.Response, error) {
 		}
 		return nil, err
 	}
-	if _, err := x.in.int(); err != nil {
-		return nil, err
-	}
 	if f.mode&typeMask != regularType {
 		return nil, fetch.Denied.Errorf("not a file")
 	}
@@ -214,9 +212,7 @@ func (x exchange) file(resp *fetch.Response) (*fetch.Response, error) {
 		return resp, nil // without a body
 	}
 	selection.IgnoreRange(x.req, "rsync")
-	// The index of the file, an empty list of blocks that the client has, and
-	// the end of all requests.
-	if err := x.Send(appendInts(nil, 0, 0, 0, 0, 0, -1), nil); err != nil {
+	if err := x.sendRequest(0); err != nil {
 		return nil, err
 	}
 	body, err := x.openFile(0, f.size)
@@ -234,7 +230,7 @@ func (x exchange) indexed(resp *fetch.Response) (*fetch.Response, error) {
 		return nil, errNoIndex // a link, or a new file
 	}
 	x.Trace().Notef("the file has the number %d in the list of its directory", f.number)
-	resp.Kind, resp.Media, resp.Size, resp.Time = fetch.Document, media.ByName(x.where.path), f.size, time.Unix(f.seconds, 0).UTC()
+	resp.Kind, resp.Media, resp.Size, resp.Time = fetch.Document, media.ByName(x.where.path), f.size, f.time()
 	selection.IgnoreRange(x.req, "rsync")
 	body, err := x.request(f)
 	if err != nil {

@@ -22,5 +22,5 @@ func ExampleSchemes() {
 	}
 	// Output:
 	// module
-	// --server --sender -Ltd . module/readme
+	// --server --sender -Ltde.fCv . module/readme
 }

@@ -26,10 +26,13 @@ var errNoIndex = errors.New("the file is not in a list")
 
 // An indexedFile is a regular file in the list of a directory.
 type indexedFile struct {
-	number  int32 // index in the list, which is sorted by name
-	size    int64
-	seconds int64 // modification time
+	size        int64
+	seconds     int64 // modification time
+	nanoseconds int32
+	number      int32 // index in the list, which is sorted by name
 }
+
+func (f indexedFile) time() time.Time { return time.Unix(f.seconds, int64(f.nanoseconds)).UTC() }
 
 // An index has the regular files of a directory by name.
 type index map[string]indexedFile
@@ -53,19 +56,29 @@ func (x *indexer) add(f item) {
 }
 
 // index returns the regular files. The server and the client sort the list by
-// the bytes of the names. If names are repeated, index returns nil.
-func (x *indexer) index() index {
+// the bytes of the names. Since version 29, the directories except "." follow the
+// other entries. If names are repeated, index returns nil.
+func (x *indexer) index(version int) index {
 	if x.full {
 		return nil
 	}
-	slices.SortStableFunc(x.items, func(a, b item) int { return strings.Compare(a.name, b.name) })
+	last := func(f item) bool { return version >= varVersion && f.mode&typeMask == folderType && f.name != "." }
+	slices.SortStableFunc(x.items, func(a, b item) int {
+		if last(a) != last(b) {
+			if last(a) {
+				return 1
+			}
+			return -1
+		}
+		return strings.Compare(a.name, b.name)
+	})
 	all := make(index, len(x.items))
 	for i, f := range x.items {
 		if i > 0 && f.name == x.items[i-1].name {
 			return nil
 		}
 		if f.mode&typeMask == regularType {
-			all[f.name] = indexedFile{number: int32(i), size: f.size, seconds: f.time.Unix()}
+			all[f.name] = indexedFile{f.size, f.time.Unix(), int32(f.time.Nanosecond()), int32(i)}
 		}
 	}
 	return all
@@ -74,7 +87,7 @@ func (x *indexer) index() index {
 // setIndex lets the session serve requests for the collected files. It returns
 // false if the list is too long.
 func (s *session) setIndex(files *indexer) bool {
-	s.index, s.listed = files.index(), time.Now()
+	s.index, s.listed = files.index(s.version), time.Now()
 	return s.index != nil
 }
 
@@ -93,7 +106,7 @@ func (s *session) readIndex() error {
 			return errNoIndex
 		}
 	}
-	if len(files.items) == 0 || s.endOfList() != io.EOF || !s.setIndex(&files) {
+	if len(files.items) == 0 || s.endOfList(all) != io.EOF || !s.setIndex(&files) {
 		return errNoIndex
 	}
 	return nil
@@ -102,7 +115,7 @@ func (s *session) readIndex() error {
 // request requests a file by its index and returns its content.
 func (s *session) request(f indexedFile) (*content, error) {
 	s.in.strict = true // the server sends only a message if it cannot open the file
-	err := s.Send(appendInts(nil, f.number, 0, 0, 0, 0), nil)
+	err := s.sendRequest(f.number)
 	var body *content
 	if err == nil {
 		body, err = s.openFile(f.number, f.size)

@@ -57,14 +57,14 @@ func countConnections(t *testing.T, server string) (addr string, count *atomic.I
 }
 
 // testSessions requests the files of a directory from a daemon.
-func testSessions(t *testing.T, s *peer.Server) {
-	names := []string{"sub.txt", "sub-x", "sub", "A", "a", "a.b", "a-b", "a b", "é", "\xff", ".hidden", "~", "0"}
+func testSessions(t *testing.T, s *peer.Server, version int) {
+	names := []string{"sub.txt", "sub-x", "sub", "0-dir", "A", "a", "a.b", "a-b", "a b", "é", "\xff", ".hidden", "~", "0"}
 	for i := range 50 {
 		names = append(names, fmt.Sprintf("file-%d", i))
 	}
 	for _, name := range names {
-		if name == "sub" {
-			s.Put("dir/sub/inner", []byte("inner"))
+		if name == "sub" || name == "0-dir" {
+			s.Put("dir/"+name+"/inner", []byte("inner"))
 			continue
 		}
 		s.Put("dir/"+name, bytes.Repeat([]byte(name), 100))
@@ -74,7 +74,7 @@ func testSessions(t *testing.T, s *peer.Server) {
 	}
 	addr, count := countConnections(t, s.Addr)
 	root := "rsync://" + addr + "/files/dir/"
-	c := schemetest.NewClient(t, Schemes())
+	c := schemetest.NewClient(t, upTo(version))
 	all, err := schemetest.List(t, c, root)
 	if err != nil || len(all) != len(names)+1 {
 		t.Fatalf("%d entries, %v", len(all), err)
@@ -92,7 +92,7 @@ func testSessions(t *testing.T, s *peer.Server) {
 		}
 	}
 	if n := count.Load(); n != 1 {
-		t.Errorf("%d connections for a list and %d files, want 1", n, len(names)-1)
+		t.Errorf("%d connections for a list and %d files, want 1", n, len(names)-2)
 	}
 	s.Put("dir/file-2", []byte("changed"))
 	s.Put("dir/new", []byte("new"))
@@ -126,8 +126,10 @@ func testSessions(t *testing.T, s *peer.Server) {
 
 // TestSessions uses one session for all files of a directory.
 func TestSessions(t *testing.T) {
-	t.Run("Debian 12", func(t *testing.T) { testSessions(t, peer.Rsyncd(t)) })
-	t.Run("Debian 13", func(t *testing.T) { testSessions(t, peer.RsyncdNewer(t)) })
+	for _, version := range []int{27, 30, 31} {
+		t.Run(fmt.Sprintf("Debian 12, version %d", version), func(t *testing.T) { testSessions(t, peer.Rsyncd(t), version) })
+		t.Run(fmt.Sprintf("Debian 13, version %d", version), func(t *testing.T) { testSessions(t, peer.RsyncdNewer(t), version) })
+	}
 }
 
 // TestParallelSessions requests files of a directory at the same time, and ends
@@ -205,14 +207,14 @@ func TestLongDirectory(t *testing.T) {
 	for i := range maxIndex + 1 {
 		x.add(item{name: fmt.Sprint(i), mode: fileMode})
 	}
-	if x.index() != nil || x.items != nil {
+	if x.index(newest) != nil || x.items != nil {
 		t.Error("a long list is kept")
 	}
 	x = indexer{}
 	for i := range maxIndexNames/maxName + 1 {
 		x.add(item{name: strings.Repeat("x", maxName-8) + fmt.Sprintf("%08d", i), mode: fileMode})
 	}
-	if x.index() != nil {
+	if x.index(newest) != nil {
 		t.Error("a list with long names is kept")
 	}
 }

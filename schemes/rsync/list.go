@@ -18,6 +18,11 @@ const (
 	sameName = 1 << 5
 	longName = 1 << 6
 	sameTime = 1 << 7
+
+	// since version 30
+	moreFlags      = 1 << 2
+	endWithErrors  = 1 << 12
+	hasNanoseconds = 1 << 13
 )
 
 // Types in the mode of a file.
@@ -43,32 +48,111 @@ type item struct {
 // A list reads the list of files of the server, one entry at a time. Each entry
 // contains only what differs from the entry before.
 type list struct {
-	s    *stream
-	last item
+	s      *stream
+	last   item
+	failed int32 // flags of errors, at the end
+}
+
+// flags reads the flags of the next entry. It returns io.EOF at the end of the
+// list.
+func (l *list) flags() (flags int32, err error) {
+	if l.s.wide {
+		if flags, err = l.s.varint(); err != nil || flags != 0 {
+			return flags, err
+		}
+		return 0, l.end(l.s.varint())
+	}
+	first, err := l.s.byte()
+	switch {
+	case err != nil:
+		return 0, err
+	case first == 0 && l.s.version < varVersion:
+		return 0, l.end(l.s.int())
+	case first == 0:
+		return 0, l.end(0, nil)
+	case first&moreFlags == 0 || l.s.version < varVersion:
+		return int32(first), nil
+	}
+	second, err := l.s.byte()
+	if flags = int32(first) | int32(second)<<8; err == nil && flags == moreFlags|endWithErrors {
+		return 0, l.end(l.s.varint())
+	}
+	return flags, err
+}
+
+// end returns io.EOF, or the error for the flags of errors. A server can close the
+// connection after the text of an error.
+func (l *list) end(failed int32, err error) error {
+	switch l.failed = failed | l.s.failed; {
+	case err != nil && l.s.text != "":
+		return serverError(l.s.text)
+	case err != nil:
+		return err
+	}
+	return io.EOF
+}
+
+// size reads the size of a file.
+func (l *list) size() (int64, error) {
+	if l.s.version < varVersion {
+		return l.s.long()
+	}
+	n, err := l.s.varlong(3)
+	if err == nil && n < 0 {
+		err = fetch.Protocol.Errorf("negative size")
+	}
+	return n, err
+}
+
+// time reads a modification time. It returns the zero time for a year that has
+// not four digits.
+func (l *list) time() (time.Time, error) {
+	if l.s.version < varVersion {
+		seconds, err := l.s.int()
+		return time.Unix(int64(uint32(seconds)), 0).UTC(), err
+	}
+	const first, last = -62135596800, 253402300799 // years 1 and 9999
+	seconds, err := l.s.varlong(4)
+	if err != nil || seconds < first || seconds > last {
+		return time.Time{}, err
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// length reads the length of a text.
+func (l *list) length() (int32, error) {
+	if l.s.version < varVersion {
+		return l.s.int()
+	}
+	return l.s.varint()
 }
 
 // next returns the next entry. It returns io.EOF at the end of the list.
 func (l *list) next() (item, error) {
-	flags, err := l.s.byte()
+	flags, err := l.flags()
 	if err != nil {
 		return item{}, err
-	}
-	if flags == 0 {
-		return item{}, io.EOF
 	}
 	f := item{time: l.last.time, mode: l.last.mode}
 	if f.name, err = l.name(flags); err != nil {
 		return item{}, err
 	}
-	if f.size, err = l.s.long(); err != nil {
+	if f.size, err = l.size(); err != nil {
 		return item{}, err
 	}
 	if flags&sameTime == 0 {
-		seconds, err := l.s.int()
+		if f.time, err = l.time(); err != nil {
+			return item{}, err
+		}
+	}
+	if flags&hasNanoseconds != 0 {
+		n, err := l.s.varint()
 		if err != nil {
 			return item{}, err
 		}
-		f.time = time.Unix(int64(uint32(seconds)), 0).UTC()
+		if 0 <= n && n < 1e9 {
+			f.time = f.time.Truncate(time.Second).Add(time.Duration(n))
+		}
 	}
 	if flags&sameMode == 0 {
 		mode, err := l.s.int()
@@ -87,7 +171,7 @@ func (l *list) next() (item, error) {
 }
 
 // name reads a name, which may share its beginning with the name before.
-func (l *list) name(flags byte) (string, error) {
+func (l *list) name(flags int32) (string, error) {
 	prefix := ""
 	if flags&sameName != 0 {
 		n, err := l.s.byte()
@@ -117,7 +201,7 @@ func (l *list) name(flags byte) (string, error) {
 
 // text reads a text with its length.
 func (l *list) text(what string) (string, error) {
-	n, err := l.s.int()
+	n, err := l.length()
 	if err != nil {
 		return "", err
 	}

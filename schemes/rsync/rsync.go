@@ -1,12 +1,12 @@
 // Package rsync implements the scheme rsync: files, directories and modules of
-// rsync daemons, with protocol version 27 of rsync.
+// rsync daemons, with the versions 27 to 31 of the protocol of rsync.
 //
 // Pass the result of [Schemes] to fetch.New. A URL of a directory ends in "/".
 // rsync://HOST/ lists the modules of a server.
 //
 // A file is always transferred completely, because the protocol has no ranges.
-// Its MD4 digest, which the server sends, shows that it is complete. It does not
-// prove the origin of the file.
+// Its digest, which the server sends, shows that it is complete. The digest is
+// XXH64, MD5 or MD4, and does not prove the origin of the file.
 package rsync
 
 import (
@@ -105,22 +105,27 @@ func (l locator) argument() string {
 	return path
 }
 
-// options returns the options for the server. For a file, symbolic links are
-// followed.
-func (l locator) options() string {
+// options returns the options for a server of the given version. For a file,
+// symbolic links are followed.
+func (l locator) options(version int) string {
+	all := "-Ltd"
 	if l.list {
-		return "-ltd"
+		all = "-ltd"
 	}
-	return "-Ltd"
+	if version >= varVersion {
+		all += capabilities
+	}
+	return all
 }
 
-// arguments returns the command line of the server.
-func (l locator) arguments() []string {
+// arguments returns the command line of a server of the given version.
+func (l locator) arguments(version int) []string {
 	const long = "--" // starts the name of an option of rsync
-	return []string{long + "server", long + "sender", l.options(), ".", l.argument()}
+	return []string{long + "server", long + "sender", l.options(version), ".", l.argument()}
 }
 
-// plan returns the lines that the driver sends for req.
+// plan returns the lines that the driver sends for req to a server of the newest
+// version.
 func plan(req *fetch.Request) ([]scheme.Step, error) {
 	l, err := locate(req.URL)
 	if err != nil {
@@ -129,6 +134,6 @@ func plan(req *fetch.Request) ([]scheme.Step, error) {
 	if l.module == "" {
 		return []scheme.Step{{Verb: "#list"}}, nil
 	}
-	words := l.arguments()
+	words := l.arguments(newest)
 	return []scheme.Step{{Verb: l.module}, {Verb: words[0], Arg: strings.Join(words[1:], " ")}}, nil
 }

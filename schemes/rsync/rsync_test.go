@@ -189,7 +189,7 @@ func hostile(t *testing.T, greeting string, rest func(w io.Writer)) string {
 	return l.Addr().String()
 }
 
-const accepted = "@RSYNCD: 31.0\n@RSYNCD: OK\n"
+const accepted = "@RSYNCD: 27\n@RSYNCD: OK\n"
 
 // TestHostile connects to servers that violate the protocol.
 func TestHostile(t *testing.T) {
@@ -302,15 +302,23 @@ func TestMemory(t *testing.T) {
 }
 
 func FuzzList(f *testing.F) {
-	f.Add([]byte(script(nil).data(entryOf(".", 0, dirMode), entryOf("x", 5, fileMode), byte(0), 0)))
-	f.Add([]byte(script(nil).data(byte(sameName|longName), byte(1), 3, "abc", 4, 5, linkType, 3, "abc")))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		l := &list{s: &stream{r: bufio.NewReader(bytes.NewReader(text))}}
+	f.Add([]byte(script(nil).data(entryOf(".", 0, dirMode), entryOf("x", 5, fileMode), byte(0), 0)), false, false)
+	f.Add([]byte(script(nil).data(byte(sameName|longName), byte(1), 3, "abc", 4, 5, linkType, 3, "abc")), false, false)
+	f.Add([]byte(script(nil).data(varEntry(".", 0, dirMode), varEntry("x", 5, fileMode), byte(0), byte(0))), true, true)
+	f.Add([]byte(script(nil).data(varEntry("x", 5, linkType), byte(1), "y", byte(moreFlags), byte(endWithErrors>>8), byte(1))), true, false)
+	f.Fuzz(func(t *testing.T, text []byte, variable, wide bool) {
+		l := &list{s: &stream{r: bufio.NewReader(bytes.NewReader(text)), version: oldest}}
+		if variable {
+			l.s.version, l.s.wide = newest, wide
+		}
 		base := schemetest.NewRequest(t, "rsync://127.0.0.1/m/d/").URL
 		for {
 			item, err := l.next()
 			if err != nil {
 				return
+			}
+			if y := item.time.Year(); y < 1 || y > 9999 || item.size < 0 {
+				t.Errorf("%v, %d bytes", item.time, item.size)
 			}
 			if e := item.entry(base); !e.URL.IsZero() && !strings.HasPrefix(e.URL.String(), "rsync://127.0.0.1/m/d/") {
 				t.Errorf("%q: %s", item.name, e.URL)
@@ -335,7 +343,7 @@ func FuzzLocate(f *testing.F) {
 func TestPlan(t *testing.T) {
 	schemetest.Plans(t, Schemes()[0], map[string]string{
 		"rsync://h/":         "#list",
-		"rsync://h/m/a%20b/": "m; --server --sender -ltd . m/a b/",
-		"rsync://h/m/a%2A":   `m; --server --sender -Ltd . m/a\*`,
+		"rsync://h/m/a%20b/": "m; --server --sender -ltde.fCv . m/a b/",
+		"rsync://h/m/a%2A":   `m; --server --sender -Ltde.fCv . m/a\*`,
 	})
 }

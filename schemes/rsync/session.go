@@ -2,23 +2,15 @@ package rsync
 
 import (
 	"bufio"
-	"encoding/base64"
-	"fmt"
+	"encoding/binary"
 	"io"
 	"strings"
 	"time"
-
-	//lint:ignore SA1019 the protocol requires it
-	"golang.org/x/crypto/md4"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
-
-// version is the version of the protocol. Servers of all versions since 2.6.0
-// support it.
-const version = 27
 
 const (
 	maxMotd = 1000 // lines before the server accepts a module
@@ -28,11 +20,14 @@ const (
 // A session is a connection to a server.
 type session struct {
 	*sessions.Conn
-	r    *bufio.Reader
-	in   stream
-	seed int32
-	at   locator           // path in the arguments of the server
-	auth *fetch.Credential // of the session, or nil
+	r  *bufio.Reader
+	in stream
+	greeting
+	digest string // of files
+	seed   int32
+	last   int32             // index of the last request for a file
+	at     locator           // path in the arguments of the server
+	auth   *fetch.Credential // of the session, or nil
 
 	// index has the files that can be requested, or is nil. The list was read at
 	// the time listed. After maxAge, its sizes and times are not used.
@@ -41,11 +36,15 @@ type session struct {
 }
 
 func newSession(c *sessions.Conn) *session {
-	s := &session{Conn: c, r: bufio.NewReaderSize(c, 32<<10)}
-	s.in.r = s.r
+	s := &session{Conn: c, r: bufio.NewReaderSize(c, bufferSize), last: -1}
+	s.in.r, s.in.lastIndex = s.r, s.last
 	s.RequireQuiet(func() int { return s.r.Buffered() + s.in.left })
 	return s
 }
+
+// bufferSize is the size of the buffer of a connection. Servers send messages of
+// up to 64 KiB.
+const bufferSize = 64 << 10
 
 // Claim implements [sessions.Session].
 func (s *session) Claim(t *trace.Trace) bool {
@@ -57,8 +56,9 @@ func (s *session) Claim(t *trace.Trace) bool {
 func (s *session) Release() bool { return s.Conn.Release() && s.index != nil }
 
 // open reads the greeting, authenticates, and sends the arguments of the
-// server. For requests by index, it reads the list of the directory.
-func (s *session) open(l locator, kind request, auth *fetch.Credential) error {
+// server. For requests by index, it reads the list of the directory. The limit is
+// the newest version of the protocol that it announces.
+func (s *session) open(l locator, kind request, auth *fetch.Credential, limit int) error {
 	s.auth = auth
 	if s.at = l; kind == requestIndex {
 		s.at = l.directory()
@@ -67,7 +67,7 @@ func (s *session) open(l locator, kind request, auth *fetch.Credential) error {
 	if err != nil {
 		return err
 	}
-	if err := parseGreeting(line); err != nil {
+	if s.greeting, err = parseGreeting(line, limit); err != nil {
 		return err
 	}
 	s.Trace().Reached(trace.FirstByte, s.NetConn)
@@ -75,13 +75,17 @@ func (s *session) open(l locator, kind request, auth *fetch.Credential) error {
 	if module == "" {
 		module = "#list"
 	}
-	if err := s.send(fmt.Sprintf("@RSYNCD: %d\n%s\n", version, module)); err != nil || kind == requestModules {
+	if err := s.send(s.reply() + module + "\n"); err != nil || kind == requestModules {
 		return err
 	}
 	if err := s.enter(auth); err != nil {
 		return err
 	}
-	if err := s.send(strings.Join(append(s.at.arguments(), "", ""), "\n")); err != nil {
+	end := "\n"
+	if s.version >= varVersion {
+		end = "\x00"
+	}
+	if err := s.send(strings.Join(append(s.at.arguments(s.version), "", ""), end)); err != nil {
 		return err
 	}
 	if err := s.begin(); err != nil || kind != requestIndex {
@@ -111,7 +115,11 @@ func (s *session) enter(auth *fetch.Credential) error {
 			if strings.ContainsAny(auth.User, " \r\n\x00") {
 				return fetch.BadURL.Errorf("invalid user name")
 			}
-			if err := s.Send([]byte(auth.User+" "+answer(auth.Password.Reveal(), challenge)+"\n"), []byte(auth.User+" ***\n")); err != nil {
+			digest, err := s.answer(auth.Password.Reveal(), challenge)
+			if err != nil {
+				return err
+			}
+			if err := s.Send([]byte(auth.User+" "+digest+"\n"), []byte(auth.User+" ***\n")); err != nil {
 				return err
 			}
 		case command && rest == "OK":
@@ -123,49 +131,47 @@ func (s *session) enter(auth *fetch.Credential) error {
 	return fetch.Protocol.Errorf("more than %d lines before the module", maxMotd)
 }
 
-// answer returns the answer to a challenge: a digest that begins with a seed of
-// zero.
-func answer(password, challenge string) string {
-	h := md4.New()
-	h.Write(make([]byte, 4))
-	io.WriteString(h, password+challenge)
-	return base64.RawStdEncoding.EncodeToString(h.Sum(nil))
-}
-
-// begin reads the seed of the digests, after which the stream is multiplexed, and
-// sends an empty list of filters.
-func (s *session) begin() error {
-	s.in.left = 4
-	seed, err := s.in.int()
-	if err != nil {
+// begin negotiates the digest of files and reads the seed of the digests, after
+// which the stream is multiplexed. It sends an empty list of filters.
+func (s *session) begin() (err error) {
+	const unframed = 2 << 10 // more than the bytes before the seed
+	s.in.version, s.in.left, s.digest = s.version, unframed, "md4"
+	if s.version >= varVersion {
+		if s.digest, err = s.negotiate(); err != nil {
+			return err
+		}
+	}
+	if s.seed, err = s.in.int(); err != nil {
 		return err
 	}
-	s.seed, s.in.left = seed, 0
-	return s.Send(appendInts(nil, 0), nil)
+	s.in.left = 0
+	s.Trace().Detailf("protocol %d with %s", s.version, s.digest)
+	return s.sendData(appendInts(nil, 0))
 }
 
-// endOfList reads the number at the end of the list, which shows whether the
-// server could read the complete directory. It returns io.EOF.
-func (s *session) endOfList() error {
-	failed, err := s.in.int()
-	switch {
-	case err != nil:
-		return fault(err)
-	case failed&1 != 0:
-		text := s.in.text
-		if text == "" {
-			text = "the directory could not be read completely"
-		}
-		return serverError(text)
+// sendData sends data behind the arguments of the server. Since version 30, it is
+// a message of a multiplexed stream.
+func (s *session) sendData(b []byte) error {
+	if s.version >= varVersion {
+		b = append(binary.LittleEndian.AppendUint32(nil, dataTag<<24|uint32(len(b))), b...)
 	}
-	return io.EOF
+	return s.Send(b, nil)
+}
+
+// endOfList returns io.EOF, or an error if the server could not read the complete
+// directory.
+func (s *session) endOfList(l *list) error {
+	if l.failed&1 == 0 {
+		return io.EOF
+	}
+	if s.in.text == "" {
+		return serverError("the directory could not be read completely")
+	}
+	return serverError(s.in.text)
 }
 
 // missing returns the error for a path that the server does not list.
 func (s *session) missing() error {
-	if _, err := s.in.int(); err != nil && s.in.text == "" {
-		return err
-	}
 	if s.in.text != "" {
 		return serverError(s.in.text)
 	}

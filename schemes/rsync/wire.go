@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -35,6 +34,11 @@ type stream struct {
 	text   string
 	strict bool // the text of an error ends the stream
 	sticky error
+
+	version   int   // of the protocol
+	wide      bool  // the flags of entries have variable lengths
+	failed    int32 // flags of errors that were sent in messages
+	lastIndex int32 // index of the last file that the server has sent
 }
 
 // Read reads the next bytes of data.
@@ -80,7 +84,15 @@ func (s *stream) message() error {
 	if _, err := io.ReadFull(s.r, text); err != nil {
 		return unexpected(err)
 	}
-	if isError(tag) && s.text == "" {
+	switch {
+	case tag == dataTag+22 && size == 4: // IO_ERROR
+		s.failed |= int32(binary.LittleEndian.Uint32(text))
+	case tag == dataTag+102: // NO_SEND: the server cannot open the requested file
+		if s.text == "" {
+			s.text = "the server does not send the file"
+		}
+		return serverError(s.text)
+	case s.text == "" && (isError(tag) || s.version >= varVersion && tag == dataTag+4): // WARNING, such as for a file that vanished
 		s.text = strings.TrimSpace(strings.ToValidUTF8(string(text[:min(len(text), 500)]), "?"))
 	}
 	return nil
@@ -178,15 +190,4 @@ func readLine(r *bufio.Reader) (string, error) {
 		line = append(line, c)
 	}
 	return "", fetch.Protocol.Errorf("line longer than %d bytes", limit)
-}
-
-var errGreeting = fetch.Protocol.Errorf("not an rsync daemon of protocol %d or later", version)
-
-// parseGreeting checks the greeting of a server.
-func parseGreeting(line string) error {
-	var major int
-	if _, err := fmt.Sscanf(line, "@RSYNCD: %d", &major); err != nil || major < version || major > 1000 {
-		return errGreeting
-	}
-	return nil
 }
