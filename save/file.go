@@ -36,6 +36,7 @@ type File struct {
 	state       State
 	digest      hash.Hash      // of the bytes in the part file; nil if neither Sum nor Resume is set
 	checks      []verify.Check // have received the bytes in the part file
+	rehash      bool           // digest and checks have received bytes that are not in the part file
 	late        []verify.Check // receive the bytes of the part file in Commit
 	keepBytes   int64          // bytes of the existing file that must be copied before the next byte
 	savedOffset int64          // Offset in the state file; 0 if there is no state file
@@ -74,7 +75,7 @@ func (f *File) Restarts() bool { return !f.device && f.o.Offset == 0 }
 // Options.Resume is set. It also returns nil if bytes of an existing file were
 // not copied yet.
 func (f *File) Sum() []byte {
-	if f.digest == nil || f.keepBytes > 0 {
+	if f.digest == nil || f.keepBytes > 0 || f.rehash {
 		return nil
 	}
 	return f.digest.Sum(nil)
@@ -219,8 +220,7 @@ func (f *File) append(p []byte) (int, error) {
 			return 0, f.keepError(err)
 		}
 	}
-	n, err := f.h.Write(p)
-	f.hashed().Write(p[:n])
+	n, err := f.writeHashed(p)
 	return n, f.keepError(err)
 }
 

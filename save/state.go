@@ -162,6 +162,11 @@ func (f *File) checkpoint() error {
 		f.unsynced = true
 		return err
 	}
+	if f.rehash {
+		if err := f.hashAgain(); err != nil {
+			return err
+		}
+	}
 	text := encode(f.state, f.digest)
 	if text == nil {
 		return f.removeState()
@@ -200,6 +205,7 @@ func (f *File) truncatePart() error {
 		return err
 	}
 	f.hashed().Reset()
+	f.rehash = false
 	if err := f.h.Truncate(0); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/parallel"
 	"github.com/anyurl/fetch/verify"
 )
 
@@ -35,13 +36,48 @@ type hashes struct {
 
 // Write never returns an error.
 func (h hashes) Write(p []byte) (int, error) {
+	parallel.Write(p, h.all())
+	return len(p), nil
+}
+
+// all returns the digest and the checks.
+func (h hashes) all() []io.Writer {
+	all := make([]io.Writer, 0, 1+len(h.checks))
 	if h.digest != nil {
-		h.digest.Write(p)
+		all = append(all, h.digest)
 	}
 	for _, c := range h.checks {
-		c.Write(p)
+		all = append(all, c)
 	}
-	return len(p), nil
+	return all
+}
+
+// writeHashed writes p to the part file, the digest and the checks at the same
+// time. If it cannot write all bytes, it sets rehash.
+func (f *File) writeHashed(p []byte) (n int, err error) {
+	if f.digest == nil && len(f.checks) == 0 {
+		return f.h.Write(p)
+	}
+	file := writerFunc(func(p []byte) (int, error) {
+		n, err = f.h.Write(p)
+		return n, err
+	})
+	parallel.Write(p, append(f.hashed().all(), file))
+	f.rehash = f.rehash || n < len(p)
+	return n, err
+}
+
+// hashAgain passes the bytes in the part file to the digest and the checks.
+func (f *File) hashAgain() error {
+	f.hashed().Reset()
+	if _, err := f.h.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if _, err := io.CopyN(f.hashed(), f.h, f.state.Offset); err != nil {
+		return err
+	}
+	f.rehash = false
+	return nil
 }
 
 func (h hashes) Reset() {

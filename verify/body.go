@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/base/parallel"
 )
 
 // A Body is the body of a response whose checks are carried out at its end.
@@ -27,9 +28,7 @@ func (b *Body) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	n, err := b.ReadCloser.Read(p)
-	for _, c := range b.checks {
-		c.Write(p[:n])
-	}
+	parallel.Write(p[:n], b.checks)
 	if err != io.EOF {
 		return n, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/parallel"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/splice"
 	"github.com/anyurl/fetch/save"
@@ -185,9 +186,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	if s.digest != nil {
 		s.digest.Write(p)
 	}
-	for _, c := range s.checks {
-		c.Write(p)
-	}
+	parallel.Write(p, s.checks)
 	if s.screen != nil {
 		return s.screen.Write(p)
 	}
