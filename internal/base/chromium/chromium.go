@@ -54,7 +54,7 @@ type Process struct {
 	cmd     *exec.Cmd
 	ended   chan struct{}
 	output  tail
-	dir     string // temporary directory, removed by Close
+	dir     tempDir // removed by Close
 	closing sync.Once
 }
 
@@ -65,18 +65,18 @@ func Start(o Options) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{ended: make(chan struct{})}
-	if p.dir, err = os.MkdirTemp("", "fetch-browser-"); err != nil {
+	if p.dir, err = newTempDir(os.TempDir()); err != nil {
 		return nil, err
 	}
 	user, err := userOf(&o)
 	if err == nil {
-		err = user.own(p.dir)
+		err = user.own(p.dir.path)
 	}
 	if err == nil {
 		err = p.start(program, &o, user)
 	}
 	if err != nil {
-		p.removeDir()
+		p.dir.remove()
 		return nil, fmt.Errorf("start %s: %w", program, err)
 	}
 	return p, nil
@@ -97,7 +97,7 @@ func (p *Process) start(program string, o *Options, user account) error {
 	defer theirOut.Close()
 	p.In, p.Out = ourIn, ourOut
 	p.cmd = &exec.Cmd{
-		Path: program, Dir: p.dir, Env: environment(p.dir, o.Headed),
+		Path: program, Dir: p.dir.path, Env: environment(p.dir.path, o.Headed),
 		ExtraFiles: []*os.File{theirIn, theirOut}, // the file descriptors 3 and 4
 		Stdout:     &p.output, Stderr: &p.output,
 		WaitDelay: time.Second, // child processes may keep the output open
@@ -133,24 +133,13 @@ func (p *Process) Close() {
 		p.In.Close()
 		p.Out.Close()
 		p.closeListeners()
-		p.removeDir()
+		p.dir.remove()
 	})
 }
 
 func (p *Process) closeListeners() {
 	for _, l := range p.Listeners {
 		l.Close()
-	}
-}
-
-// removeDir removes the temporary directory. Child processes of the browser may
-// still create files in it for a short time.
-func (p *Process) removeDir() {
-	for range 100 {
-		if os.RemoveAll(p.dir) == nil {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 
@@ -226,7 +215,7 @@ const dashes = "--"
 func (p *Process) arguments(o *Options, firstProxy string) []string {
 	profile := o.Profile
 	if profile == "" {
-		profile = filepath.Join(p.dir, "profile")
+		profile = filepath.Join(p.dir.path, "profile")
 	}
 	proxy := deadProxy
 	if o.DefaultProxy {
