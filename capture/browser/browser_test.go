@@ -102,6 +102,22 @@ func TestVisit(t *testing.T) {
 	}
 }
 
+// TestBusyPage opens a page that computes for a longer time than PageIdle before it
+// sends another request.
+func TestBusyPage(t *testing.T) {
+	b := open(t, browser.Options{PageIdle: 500 * time.Millisecond})
+	site := &pages{texts: map[string]string{
+		"http://a.test/":        `<script>onload = () => setTimeout(() => { const end = Date.now() + 2000; while (Date.now() < end); setTimeout(() => fetch("/late.js"), 100) })</script>`,
+		"http://a.test/late.js": "",
+	}}
+	if _, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: site}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(site.seen, "http://a.test/late.js") {
+		t.Errorf("the page was closed before its last request: %q", site.seen)
+	}
+}
+
 // TestHostilePages opens pages that do not let the browser read them, or that
 // leave. The visit after them succeeds.
 func TestHostilePages(t *testing.T) {
@@ -215,9 +231,9 @@ func TestCrashes(t *testing.T) {
 		fmt.Fprint(w, `<script>const all = []; while (all.length < 20) { all.push(new Uint8Array(1 << 29).fill(1)) }
 			document.write('used 10 GiB')</script>`)
 	})
-	// The page crashes, or its script gets an exception.
+	// The page crashes, its script gets an exception, or it still fills its memory.
 	p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: full})
-	if err == nil && strings.Contains(p.Frames[0].HTML, ">used") || err != nil && !errors.Is(err, browser.ErrCrashed) {
+	if err == nil && strings.Contains(p.Frames[0].HTML, ">used") || err != nil && !errors.Is(err, browser.ErrCrashed) && !errors.Is(err, browser.ErrHung) {
 		t.Errorf("page that needs 10 GiB: %+v, %v", p, err)
 	}
 	if err := visit(ok, nil); err != nil {

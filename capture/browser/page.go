@@ -20,6 +20,14 @@ const (
 // pollInterval is the time between two checks whether the page is idle.
 const pollInterval = 50 * time.Millisecond
 
+// busyTime is the time after which a page that has not answered is busy with its
+// scripts.
+const busyTime = 500 * time.Millisecond
+
+// nextIdle is an expression that waits until the page has no other tasks. A page
+// with an animation may have tasks at all times.
+const nextIdle = "new Promise(done => requestIdleCallback(() => done(), {timeout: 200}))"
+
 // A page is a page that is open.
 type page struct {
 	in      *instance
@@ -177,14 +185,24 @@ func (p *page) load(ctx context.Context, end time.Time) {
 	p.waitIdle(ctx, end)
 }
 
-// waitIdle waits until no request was sent for Options.PageIdle, at most for a
-// third of Options.PageTime.
+// waitIdle waits until no request was sent for Options.PageIdle and the page
+// answers, at most for a third of Options.PageTime. A page that executes scripts
+// may send requests afterwards.
 func (p *page) waitIdle(ctx context.Context, end time.Time) {
 	poll := time.NewTicker(pollInterval)
 	defer poll.Stop()
+	var answered time.Time // when the page last answered after a delay
 	for last := time.Now().Add(p.in.o.PageTime / 3); time.Now().Before(last) && time.Now().Before(end); {
-		if p.traffic.quiet() >= p.in.o.PageIdle {
-			return
+		if min(p.traffic.quiet(), time.Since(answered)) >= p.in.o.PageIdle {
+			asked := time.Now()
+			err := p.finishTasks(ctx)
+			quick := time.Since(asked) < busyTime
+			if err != nil || quick && p.traffic.quiet() >= p.in.o.PageIdle {
+				return // after an error, read returns an error too
+			}
+			if !quick {
+				answered = time.Now()
+			}
 		}
 		select {
 		case <-poll.C:
@@ -194,6 +212,17 @@ func (p *page) waitIdle(ctx context.Context, end time.Time) {
 			return
 		}
 	}
+}
+
+// finishTasks waits until the page has executed the tasks that were queued.
+func (p *page) finishTasks(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	var world struct{ ExecutionContextID int64 }
+	if err := p.call(ctx, "Page.createIsolatedWorld", map[string]any{"frameId": p.target, "worldName": worldName}, &world); err != nil {
+		return err
+	}
+	return p.evaluate(ctx, frame{p.session, world.ExecutionContextID}, nextIdle, nil)
 }
 
 // note adds a text to the notes of the result, once. The text contains nothing
