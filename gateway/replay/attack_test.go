@@ -157,7 +157,7 @@ func TestAttack(t *testing.T) {
 	defer unprotected.Close()
 
 	b := browsertest.Start(t, outside.address, control.address, l.Addr().String(), siteListener.Addr().String(), strings.TrimPrefix(unprotected.URL, "http://"))
-	p := b.Open(s.PageURL(0, captured, uri.MustParse("https://evil.example/")))
+	p := b.Open(s.PageURL(0, time.Unix(1714979289, 0), uri.MustParse("https://evil.example/")))
 	address := p.Eval("location.href")
 	p.Wait("document.title.startsWith('{')")
 	got := p.Eval("document.title")

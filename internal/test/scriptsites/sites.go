@@ -5,15 +5,18 @@
 package scriptsites
 
 import (
+	"crypto/tls"
 	"fmt"
 	"io"
 	"io/fs"
 	"mime"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,11 +57,8 @@ var Sites = []Site{
 	{Name: "service worker", URL: "https://site.test/service", NeedsOriginalURL: true},
 }
 
-// A Request is a request with another method than GET.
-type Request struct{ Method, URL, Media, Body string }
-
-// Requests are the requests of the sites with other methods than GET.
-var Requests = checkPosts
+// Landing is the page that the site "navigation" opens.
+const Landing = "https://other.test/landing"
 
 // modified is the date of all files.
 var modified = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -159,12 +159,23 @@ func (s *Server) add(t *testing.T, url, name string) {
 	s.files[url] = object{media, string(text)}
 }
 
-// URLs returns the URLs of all files.
-func (s *Server) URLs() (urls []string) {
+// Start serves the sites over TLS until the end of the test. It returns the address
+// of the server, and the file with its certificate.
+func (s *Server) Start(t *testing.T) (address, certificate string) {
+	t.Helper()
+	var hosts []string
 	for url := range s.files {
-		urls = append(urls, url)
+		host, _, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
+		hosts = append(hosts, host)
 	}
-	return urls
+	slices.Sort(hosts)
+	cert := peer.NewCert(t, peer.CertOptions{Hosts: slices.Compact(hosts)})
+	server := httptest.NewUnstartedServer(s)
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{cert.TLS}}
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String(), cert.File
 }
 
 // ServeHTTP answers a request for a file. Pages of all sites may read the

@@ -1,8 +1,6 @@
 package servecmd
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,13 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/gateway"
 	"github.com/anyurl/fetch/gateway/replay"
-	"github.com/anyurl/fetch/internal/base/chromium"
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/internal/test/warctest"
-	"github.com/anyurl/fetch/internal/wire/cdp"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
@@ -55,18 +50,9 @@ func TestReplayBrowser(t *testing.T) {
 	}))
 	defer outside.Close()
 	archive := gateway.Archive{Name: "sample", Source: openSample(t, strings.TrimPrefix(outside.URL, "http://"))}
-	b, err := openBrowser(t.Context(), &console.Streams{Stderr: t.Output()}, chromium.Options{}, []gateway.Archive{archive})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	conn := cdp.New(func(cdp.Event) {})
-	go conn.Run(b.process.Out, b.process.In)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	evaluate := openTarget(ctx, t, conn, replay.StartURL)
-	evaluate(`until(() => document.title === 'Archived pages').then(() => document.querySelector('li a').click())`)
-	got := evaluate(`until(() => document.title.startsWith('https:')).then(() => document.title)`)
+	got := StartReplay(t, archive).Eval(replay.StartURL,
+		`until(() => document.title === 'Archived pages').then(() => document.querySelector('li a').click())`,
+		`until(() => document.title.startsWith('https:')).then(() => document.title)`)
 	if want := "https://page.test/,data,404 Not Found"; got != want && got != "https://page.test/,data,404 " {
 		t.Errorf("the page shows %q, want %q", got, want)
 	}
@@ -74,39 +60,5 @@ func TestReplayBrowser(t *testing.T) {
 	case uri := <-reached:
 		t.Errorf("the browser requested %s from another server", uri)
 	default:
-	}
-}
-
-// openTarget opens a URL in a new tab. It returns a function that evaluates an
-// expression there, which may be a promise. The tab may open another page in the
-// meantime.
-func openTarget(ctx context.Context, t *testing.T, conn *cdp.Conn, url string) (evaluate func(string) string) {
-	t.Helper()
-	var target struct{ TargetID string }
-	var session struct{ SessionID string }
-	if err := conn.Call(ctx, "", "Target.createTarget", map[string]any{"url": url}, &target); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Call(ctx, "", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session); err != nil {
-		t.Fatal(err)
-	}
-	const until = "const until = async f => { while (!f()) await new Promise(done => setTimeout(done, 20)) };"
-	return func(expression string) string {
-		for {
-			var result struct {
-				Result struct{ Value json.RawMessage }
-			}
-			err := conn.Call(ctx, session.SessionID, "Runtime.evaluate", map[string]any{
-				"expression": "(() => {" + until + " return " + expression + "})()", "awaitPromise": true, "returnByValue": true,
-			}, &result)
-			if err == nil {
-				var text string
-				json.Unmarshal(result.Result.Value, &text)
-				return text
-			}
-			if ctx.Err() != nil {
-				t.Fatalf("%s: %v", expression, err)
-			}
-		}
 	}
 }
