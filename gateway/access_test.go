@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/guard"
 	"github.com/anyurl/fetch/internal/test/browsertest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
@@ -36,8 +37,14 @@ func TestAccess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, base := openAccess(t)
-	for _, path := range accessPages(closedAddress(t)) {
+	p, base, h := openAccess(t)
+	private := newLoginServer(t, nil)
+	ask := signed(h, guard.Permission{Level: guard.Confirmed}, private.URL+"/a")
+	logIn(t, p, base+ask)
+	p.Go(base + "/logins")
+	p.Wait("document.querySelectorAll('tbody tr').length == 1")
+	another := signed(h, guard.Permission{Level: guard.Confirmed}, strings.Replace(private.URL, "//", "//bob@", 1)+"/a")
+	for _, path := range append(accessPages(closedAddress(t)), ask, "/logins", another) {
 		p.SetWidth(360)
 		p.Go(base + path)
 		if got := p.Eval("document.documentElement.scrollWidth"); got != "360" {
@@ -67,14 +74,35 @@ func closedAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// openAccess starts a server with an archive and live pages, and opens a tab.
-func openAccess(t *testing.T) (p *browsertest.Page, base string) {
+// logIn fills in the form of a page that asks for a login. It types the password,
+// and waits for the page that follows, whose address has no password.
+func logIn(t *testing.T, p *browsertest.Page, address string) {
+	t.Helper()
+	p.Go(address)
+	p.Wait("document.querySelector('h1').textContent == 'Log in to the server'")
+	p.Eval("void document.querySelector('#user').focus()")
+	p.Press("alice")
+	p.Press("\t")
+	if got := p.Eval("document.activeElement.id"); got != "password" {
+		t.Errorf("after the user name, the focus is on %s", got)
+	}
+	p.Press("typed password")
+	p.Press("\r")
+	p.Wait("document.body.textContent.includes('Logged in as alice')")
+	if got := p.Eval("location.href + document.documentElement.outerHTML + document.cookie"); strings.Contains(got, "typed password") {
+		t.Errorf("the page or its address contains the password: %s", got)
+	}
+}
+
+// openAccess starts a server with an archive and live pages, and opens a tab of a
+// browser with a session.
+func openAccess(t *testing.T) (p *browsertest.Page, base string, h *Handler) {
 	t.Helper()
 	l, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHandler(t, func(o *Options) {
+	h = newHandler(t, func(o *Options) {
 		crawl(o)
 		withTexts(t)(o)
 		o.Address, o.Live = l.Addr(), &Live{AllowHosts: []string{"127.0.0.1"}}
@@ -84,14 +112,14 @@ func openAccess(t *testing.T) (p *browsertest.Page, base string) {
 	})
 	serve(t, h, l)
 	base = "http://" + l.Addr().String()
-	return browsertest.Start(t, l.Addr().String()).Open(base + "/"), base
+	return browsertest.Start(t, l.Addr().String()).Open(base + h.TokenPath()), base, h
 }
 
 // TestKeyboard walks through pages with the tabulator key. The focus reaches each
 // link and field in order, and is visible.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
-	p, base := openAccess(t)
+	p, base, _ := openAccess(t)
 	for _, path := range []string{"/", root, root + "?text=second", root + "*/http://a.example/", root + "2024/gopher://g.example/1/",
 		root + "2024;sort=name/ftp://f.example/pub/"} {
 		p.Go(base + path)

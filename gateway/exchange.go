@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
 	"github.com/anyurl/fetch/internal/base/baseuri"
 	"github.com/anyurl/fetch/internal/base/lazy"
@@ -18,9 +19,10 @@ type exchange struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	deadline *deadline
-	live     bool // the content comes from the network, not from an archive
-	unframed bool // the content must not be displayed in a frame
-	aborted  bool // the response is truncated, and the connection must be closed
+	live     bool              // the content comes from the network, not from an archive
+	unframed bool              // the content must not be displayed in a frame
+	login    *fetch.Credential // the login that the user entered for the server of a live page, or nil
+	aborted  bool              // the response is truncated, and the connection must be closed
 }
 
 // A target is a parsed request target, without the name of the archive.

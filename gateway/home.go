@@ -17,6 +17,7 @@ type homePage struct {
 	Form     *openForm
 	Examples []render.Link
 	Personal bool
+	Base     string      // path prefix of all pages
 	Search   *homeSearch // form for a search in texts, or nil
 }
 
@@ -29,7 +30,7 @@ type archiveCard struct {
 // home sends the first page. The text is the initial value of the form for a
 // URL.
 func (x *exchange) home(text string) {
-	data := homePage{page: x.newPage("fetch", nil), Search: x.newHomeSearch()}
+	data := homePage{page: x.newPage("fetch", nil), Search: x.newHomeSearch(), Base: x.base}
 	data.Trail = nil
 	if x.gate != nil {
 		data.Form, data.Personal, data.Examples = x.newOpenForm(tty.Escape(text)), x.isPersonal(), x.examples()

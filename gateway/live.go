@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
+	"github.com/anyurl/fetch/gateway/internal/logins"
 	"github.com/anyurl/fetch/internal/base/lazy"
 	"github.com/anyurl/fetch/internal/base/localaddr"
 	"github.com/anyurl/fetch/uri"
@@ -34,12 +35,13 @@ type Live struct {
 	AllowHosts []string
 }
 
-// A gate retrieves the URLs of live pages. It contains the signing key and the
-// Clients.
+// A gate retrieves the URLs of live pages. It contains the signing key, the
+// Clients and the logins of sessions.
 type gate struct {
 	key     *guard.Key
 	schemes map[string]bool // schemes of live pages, or nil for all
 	clients map[clientKey]*fetch.Client
+	logins  logins.Store // entered in forms
 }
 
 // A clientKey identifies a Client of a gate.
@@ -107,8 +109,9 @@ func newGate(all *Options) (*gate, error) {
 	return g, nil
 }
 
-// close closes all Clients.
+// close closes all Clients and forgets all logins.
 func (g *gate) close() (err error) {
+	g.logins.Close()
 	for _, c := range g.clients {
 		err = errors.Join(err, c.Close())
 	}

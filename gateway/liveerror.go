@@ -74,7 +74,7 @@ var causes = map[fetch.Fault]struct{ text, advice string }{
 	fetch.Connect:     {"The server could not be reached, or it closed the connection.", "The server may be down. Try again later."},
 	fetch.Timeout:     {"The server did not respond in time.", "Try again later."},
 	fetch.TLS:         {"The identity of the server could not be verified.", "Ask the owner of the server for its key or certificate, and compare them."},
-	fetch.Auth:        {"The server requires a login.", "Only logins in the netrc file of the user who started this program are used."},
+	fetch.Auth:        {"The server requires a login.", "The program can read logins from a netrc file."},
 	fetch.TryLater:    {"The server cannot respond now.", "Try again later."},
 	fetch.Denied:      {"The server rejected the request.", ""},
 	fetch.Truncated:   {"The transfer ended early.", "Try again."},

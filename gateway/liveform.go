@@ -134,25 +134,35 @@ func (x *exchange) cookieName() string {
 	return "fetch-serve-" + port
 }
 
-// isPersonal reports whether the request may access data of the user, because
-// it contains the cookie that acceptToken sets.
-func (x *exchange) isPersonal() bool {
+// session returns the name of the session of the browser that sent the request.
+// It returns "" if the request has no cookie that acceptToken has set.
+func (x *exchange) session() string {
 	c, err := x.r.Cookie(x.cookieName())
-	return err == nil && x.public == nil && x.gate.key.ValidToken(guard.CookieToken, c.Value)
+	if err != nil || x.public != nil {
+		return ""
+	}
+	session, _ := x.gate.key.Session(c.Value)
+	return session
 }
 
+// isPersonal reports whether the request may access data of the user, because
+// it belongs to a session.
+func (x *exchange) isPersonal() bool { return x.session() != "" }
+
 // acceptToken answers a request for the address with the token, which the
-// program prints when it starts. It sets a cookie and redirects to the first
-// page.
+// program prints when it starts. It sets the cookie of a new session, and
+// redirects to the first page. A browser with a session keeps its cookie.
 func (x *exchange) acceptToken(token string) {
 	if x.public != nil || !x.gate.key.ValidToken(guard.StartToken, token) {
 		x.fail(http.StatusForbidden, "The token is invalid", "The server prints a new token each time it starts.")
 		return
 	}
-	http.SetCookie(x.w, &http.Cookie{
-		Name: x.cookieName(), Value: x.gate.key.Token(guard.CookieToken), Path: x.base + "/",
-		HttpOnly: true, SameSite: http.SameSiteStrictMode,
-	})
+	if !x.isPersonal() {
+		http.SetCookie(x.w, &http.Cookie{
+			Name: x.cookieName(), Value: x.gate.key.NewSession(), Path: x.base + "/",
+			HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		})
+	}
 	x.w.Header().Set("Cache-Control", "no-store")
 	x.redirect(x.base + "/")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
 	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/format/askform"
 	"github.com/anyurl/fetch/internal/format/render"
 	"github.com/anyurl/fetch/uri"
@@ -29,6 +30,8 @@ func (x *exchange) routeGate(path string) bool {
 		x.answerHome(query)
 	case route == "live" && isQuery:
 		x.answerSearch(query)
+	case path == "logins":
+		x.showLogins()
 	case route == "live", route == "raw":
 		x.routeLive(route == "raw", rest)
 	default:
@@ -151,16 +154,27 @@ func (x *exchange) retrieveLive(t liveTarget, p guard.Permission, scheme fetch.S
 		u = attributes
 		x.w.Header().Set("Referrer-Policy", "same-origin") // so that the form has an Origin
 	}
-	resp, err := x.retrieveRange(t, scheme, &fetch.Request{URL: u, Op: op}, p, personal)
+	req := &fetch.Request{URL: u, Op: op}
+	if personal {
+		x.login = x.findLogin(t, p, scheme)
+		req.Auth = x.login
+	}
+	resp, err := x.retrieveRange(t, scheme, req, p, personal)
+	x.reportLogin(resp, err)
 	if errors.Is(err, fetch.NeedQuery) && !t.raw {
 		x.showIndex(t, p)
 		return
 	}
 	if err != nil {
-		x.liveError(t, p, err)
+		if !x.askLogin(t, p, scheme, err) {
+			x.liveError(t, p, err)
+		}
 		return
 	}
 	defer resp.Body.Close()
+	if x.askLogin(t, p, scheme, resp.Fault) {
+		return
+	}
 	setStatus(resp, scheme)
 	if resp.Media == "" && resp.Kind != fetch.Menu {
 		sniff(resp, t.url)
@@ -225,7 +239,11 @@ func (x *exchange) liveView(l liveLinks, resp *fetch.Response) view {
 	if resp != nil && resp.Peer.IsValid() {
 		p.Banner.Facts = append(p.Banner.Facts, render.Fact{Name: "Answered by", Value: resp.Peer.String()})
 	}
-	if resp != nil && resp.Kind == fetch.Menu && !isProxied(x.r) && !needsToken(x.scheme(l.target.url.Scheme())) {
+	if x.login != nil {
+		p.Banner.Facts = append(p.Banner.Facts, render.Fact{Name: "Logged in as", Value: tty.Escape(x.login.User)})
+		p.Banner.Links = append(p.Banner.Links, render.Link{Name: "logins", Path: x.base + "/logins"})
+	}
+	if resp != nil && resp.Kind == fetch.Menu && !isProxied(x.r) && x.login == nil && !needsToken(x.scheme(l.target.url.Scheme())) {
 		p.Banner.Links = append(p.Banner.Links, render.Link{Name: "feed", Path: l.target.feedPath(x.base)})
 	}
 	f := formPage

@@ -31,7 +31,7 @@ func (l liveLinks) Query(u uri.URI) (action string, hidden []render.Field, ok bo
 // isForm reports whether the requested path accepts forms that are sent with
 // the method POST.
 func (x *exchange) isForm() bool {
-	return x.gate != nil && (x.r.RequestURI == x.base+"/" || x.r.RequestURI == x.base+"/live")
+	return x.gate != nil && (x.r.RequestURI == x.base+"/" || x.r.RequestURI == x.base+"/live" || x.r.RequestURI == x.base+"/logins")
 }
 
 // answerForm answers a form that was sent with the method POST. The parameter
@@ -42,11 +42,14 @@ func (x *exchange) answerForm(path string) {
 		x.fail(http.StatusBadRequest, "The form cannot be read", "The server accepts forms of at most 64 KiB.")
 		return
 	}
-	if path == "" {
+	switch path {
+	case "":
 		x.openURL(x.r.PostForm)
-		return
+	case "logins":
+		x.answerLogins(x.r.PostForm)
+	default:
+		x.answerQuery(x.r.PostForm)
 	}
-	x.answerQuery(x.r.PostForm)
 }
 
 // answerQuery redirects the client from a search form, or from the form of a

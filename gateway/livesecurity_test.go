@@ -305,7 +305,7 @@ func TestOpenFormRefused(t *testing.T) {
 // TestToken checks which pages need the cookie, and how a browser gets it.
 func TestToken(t *testing.T) {
 	h, _ := newIsolated(t, nil)
-	for _, target := range []string{"/?token=", "/?token=x", "/?token=" + h.gate.key.Token(guard.CookieToken), "/?x&token"} {
+	for _, target := range []string{"/?token=", "/?token=x", "/?token=" + h.gate.key.NewSession(), "/?x&token"} {
 		if w := get(h, "GET", target); w.Code != 403 || w.Header().Get("Set-Cookie") != "" {
 			t.Errorf("%s: %d %v", target, w.Code, w.Header())
 		}

@@ -110,7 +110,7 @@ func (s *session) enter(auth *fetch.Credential) error {
 			return serverError(strings.TrimSpace(strings.TrimPrefix(line, "@ERROR:")))
 		case command && login:
 			if auth == nil || auth.User == "" {
-				return fetch.Auth.Errorf("the module %s requires a login", s.at.module)
+				return sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("the module %s requires a login", s.at.module))
 			}
 			if strings.ContainsAny(auth.User, " \r\n\x00") {
 				return fetch.BadURL.Errorf("invalid user name")

@@ -162,10 +162,38 @@ func decodeSource(text string) (s fetch.Source, ok bool) {
 type Purpose string
 
 const (
-	FormToken   Purpose = "form"   // a form of the gateway
-	StartToken  Purpose = "start"  // the address that the program prints at its start
-	CookieToken Purpose = "cookie" // the cookie of a browser that has opened this address
+	FormToken  Purpose = "form"  // a form of the gateway
+	StartToken Purpose = "start" // the address that the program prints at its start
 )
+
+// LoginToken returns the Purpose of the token of the forms that change the
+// logins of a session.
+func LoginToken(session string) Purpose { return Purpose("login " + session) }
+
+// sessionToken returns the Purpose of the token in the cookie of a session.
+func sessionToken(session string) Purpose { return Purpose("session " + session) }
+
+// sessionSize is the number of random bytes in the name of a session.
+const sessionSize = 16
+
+// NewSession returns the cookie of a new session, for a browser that has opened
+// the address that the program prints at its start.
+func (k *Key) NewSession() (cookie string) {
+	var random [sessionSize]byte
+	rand.Read(random[:]) // never returns an error
+	session := encoding.EncodeToString(random[:])
+	return session + k.Token(sessionToken(session))
+}
+
+// Session returns the name of the session of a cookie. It returns false if the
+// Key has not made the cookie.
+func (k *Key) Session(cookie string) (session string, ok bool) {
+	n := encoding.EncodedLen(sessionSize)
+	if len(cookie) != n+macLength || !k.ValidToken(sessionToken(cookie[:n]), cookie[n:]) {
+		return "", false
+	}
+	return cookie[:n], true
+}
 
 // PartToken returns the Purpose of the token for images, style sheets and
 // scripts of the pages of an archive. An archive has a token of its own, so that

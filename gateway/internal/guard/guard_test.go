@@ -76,7 +76,7 @@ func TestSignedSource(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	k := NewKey()
-	all := []Purpose{FormToken, StartToken, CookieToken, PartToken("/a/"), PartToken("/b/")}
+	all := []Purpose{FormToken, StartToken, LoginToken("a"), sessionToken("a"), PartToken("/a/"), PartToken("/b/")}
 	for _, p := range all {
 		for _, q := range all {
 			if k.ValidToken(q, k.Token(p)) != (p == q) {
@@ -90,6 +90,29 @@ func TestTokens(t *testing.T) {
 			if k.ValidToken(p, k.mac(of, string(p), "")) {
 				t.Errorf("%s: a signature is a token", p)
 			}
+		}
+	}
+}
+
+// TestSession checks that each cookie names a session of its own, and that a
+// changed cookie names none.
+func TestSession(t *testing.T) {
+	k := NewKey()
+	first, second := k.NewSession(), k.NewSession()
+	a, ok := k.Session(first)
+	b, also := k.Session(second)
+	if !ok || !also || a == b || a == "" {
+		t.Errorf("sessions %q, %q", a, b)
+	}
+	if strings.Contains(k.Token(LoginToken(a)), a) || k.Token(LoginToken(a)) == k.Token(LoginToken(b)) {
+		t.Error("two sessions have the same token")
+	}
+	for name, cookie := range map[string]string{
+		"empty": "", "name only": a, "of another key": NewKey().NewSession(), "mixed": a + second[len(b):],
+		"longer": first + "x", "token": k.Token(StartToken), "token of the forms": a + k.Token(LoginToken(a)),
+	} {
+		if got, ok := k.Session(cookie); ok || got != "" {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

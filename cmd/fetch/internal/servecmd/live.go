@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/gateway"
 	"github.com/anyurl/fetch/internal/wire/http1"
 	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/wrap"
 )
 
@@ -98,6 +99,9 @@ func (f *serveLiveFlags) newClients(ctx context.Context, s *console.Streams) (c 
 			return nil, err
 		}
 		c.schemes[i].HTTP.Compressed = true // the gateway sends bodies without content codings
+		if c.schemes[i].HTTP.Auth == http.Basic {
+			c.schemes[i].HTTP.Auth = http.AnyAuth // the login may be that of a form, which does not know the method
+		}
 	}
 	if c.fields, err = personal.HTTP.Fields(); err != nil {
 		return nil, err
