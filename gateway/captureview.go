@@ -39,6 +39,8 @@ func (l captureLinks) Page(u uri.URI) string {
 func (l captureLinks) Bytes(u uri.URI) string  { return l.archive.pathOf(l.timestamp, formBytes, u) }
 func (l captureLinks) Inline(u uri.URI) string { return l.Bytes(u) }
 
+func (l captureLinks) Preview(u uri.URI) string { return l.archive.pathOf(l.timestamp, ";preview", u) }
+
 func (l captureLinks) Part(u uri.URI, number string) string {
 	return l.archive.path + l.timestamp + string(formBytes) + ";part=" + number + "/" + u.Unredacted()
 }

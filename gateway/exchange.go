@@ -20,6 +20,7 @@ type exchange struct {
 	r        *http.Request
 	deadline *deadline
 	live     bool              // the content comes from the network, not from an archive
+	preview  bool              // the page is displayed in a frame of a listing
 	unframed bool              // the content must not be displayed in a frame
 	login    *fetch.Credential // the login that the user entered for the server of a live page, or nil
 	aborted  bool              // the response is truncated, and the connection must be closed

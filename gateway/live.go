@@ -193,6 +193,9 @@ func (t liveTarget) path(base, via string) string {
 	if t.part != "" {
 		text += ";part=" + t.part
 	}
+	if t.first {
+		text += ";preview"
+	}
 	text += sortParameters(t.order.String(), t.page)
 	if via != "" {
 		text += ";via=" + via

@@ -86,7 +86,7 @@ var causes = map[fetch.Fault]struct{ text, advice string }{
 // failLive sends the page for a URL that could not be retrieved, with links to
 // captures of the URL in the archives of this server.
 func (x *exchange) failLive(t liveTarget, status int, title string, err error) {
-	if t.raw || t.inline {
+	if t.raw || t.inline || t.first {
 		x.fail(status, title, err.Error())
 		return
 	}

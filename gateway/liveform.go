@@ -79,6 +79,10 @@ func (x *exchange) parseEntered(text string) (uri.URI, error) {
 
 // failWithForm sends a page that describes an error, with a form for a URL.
 func (x *exchange) failWithForm(status int, title, text string, form *openForm) {
+	if x.preview {
+		x.fail(status, title, text)
+		return
+	}
 	x.w.WriteHeader(status)
 	x.render("refused", struct {
 		page

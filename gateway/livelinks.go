@@ -65,6 +65,10 @@ func (l liveLinks) Page(u uri.URI) string   { return l.link(liveTarget{url: u}) 
 func (l liveLinks) Bytes(u uri.URI) string  { return l.link(liveTarget{url: u, raw: true}) }
 func (l liveLinks) Inline(u uri.URI) string { return l.Bytes(u) }
 
+func (l liveLinks) Preview(u uri.URI) string {
+	return l.link(liveTarget{url: u, parameters: parameters{first: true}})
+}
+
 func (l liveLinks) Part(u uri.URI, number string) string {
 	return l.link(liveTarget{url: u, raw: true, parameters: parameters{part: number}})
 }

@@ -98,7 +98,7 @@ type loginForm struct {
 // cannot show the page, or if this server does not accept logins.
 func (x *exchange) askLogin(t liveTarget, p guard.Permission, scheme fetch.Scheme, err error) bool {
 	o, ok := originOf(t.url, scheme)
-	if !ok || !needsLogin(err, x.login != nil) || t.raw || t.inline || t.feed || t.part != "" || x.public != nil || isProxied(x.r) {
+	if !ok || !needsLogin(err, x.login != nil) || t.raw || t.inline || t.feed || t.first || t.part != "" || x.public != nil || isProxied(x.r) {
 		return false
 	}
 	status := http.StatusForbidden

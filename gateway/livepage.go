@@ -81,6 +81,9 @@ func (x *exchange) routeLive(raw bool, rest string) {
 		x.fail(http.StatusBadRequest, "The URL is invalid", err.Error())
 		return
 	}
+	if t.first {
+		x.startPreview()
+	}
 	p, ok := x.permission(t)
 	if !ok {
 		x.refuseOrigin()
@@ -189,6 +192,8 @@ func (x *exchange) retrieveLive(t liveTarget, p guard.Permission, scheme fetch.S
 		x.liveFeed(t, resp)
 	case t.part != "":
 		x.livePart(t, p, resp)
+	case t.first:
+		x.showPreview(x.liveView(l, resp))
 	case t.raw:
 		x.attach(resp.Media, nameOf(t.url))
 		x.raw(resp)

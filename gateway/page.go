@@ -90,7 +90,7 @@ func statusText(code int) string {
 
 // pagePolicy is the Content-Security-Policy of the gateway's own pages. They
 // contain no script and cannot be framed.
-const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
+const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'"
 
 // setPageHeader sets the header fields of the gateway's own pages.
@@ -105,6 +105,22 @@ func (x *exchange) setPageHeader() {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 }
 
+// startPreview permits pages of the gateway to show the response in a frame.
+func (x *exchange) startPreview() {
+	x.preview = true
+	h := x.w.Header()
+	h.Set("Content-Security-Policy", strings.Replace(pagePolicy, "frame-ancestors 'none'", "frame-ancestors 'self'", 1))
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+}
+
+// showPreview sends the first lines of a text as a page for a frame.
+func (x *exchange) showPreview(v view) {
+	x.w.WriteHeader(status(v.Response))
+	if x.r.Method != http.MethodHead {
+		v.WritePreview(x.w) // an error means that the client closed the connection
+	}
+}
+
 // render executes a template and sends the result. It returns false if the
 // client has closed the connection, so that nothing more can be written.
 func (x *exchange) render(name string, data any) bool {
@@ -116,6 +132,10 @@ func (x *exchange) fail(status int, title, text string) { x.failWith(status, tit
 
 func (x *exchange) failWith(status int, title, text string, c *collection, list []archiveLink) {
 	x.w.WriteHeader(status)
+	if x.preview {
+		x.render("preview", render.Preview{Page: x.newPage(title, nil).Page, Problem: title + ". " + tty.Escape(text)})
+		return
+	}
 	x.render("message", struct {
 		page
 		Text string

@@ -13,6 +13,7 @@ type parameters struct {
 	part  string       // number of the part of a message, or ""
 	order render.Order // order of a listing
 	page  int          // number of the page of a listing, from 1; 0 means 1
+	first bool         // only the first lines of a text, as a preview
 	key   string       // token of a link in an archived page, or ""
 }
 
@@ -32,6 +33,8 @@ func parseParameters(text string) (p parameters, ok bool) {
 		switch name {
 		case "part":
 			p.part, ok = value, partNumber().MatchString(value) && len(value) <= maxPartNumber
+		case "preview":
+			p.first, ok = true, value == ""
 		case "key":
 			p.key, ok = value, signature().MatchString(value)
 		case "sort":

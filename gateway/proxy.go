@@ -126,6 +126,9 @@ func (l proxyLinks) Page(u uri.URI) string {
 func (l proxyLinks) Bytes(u uri.URI) string  { return l.absolute(l.liveLinks.Bytes(u)) }
 func (l proxyLinks) Inline(u uri.URI) string { return l.absolute(l.liveLinks.Inline(u)) }
 
+// Preview returns no link, because text browsers have no frames.
+func (l proxyLinks) Preview(uri.URI) string { return "" }
+
 func (l proxyLinks) Part(u uri.URI, number string) string {
 	return l.absolute(l.liveLinks.Part(u, number))
 }

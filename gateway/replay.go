@@ -27,6 +27,9 @@ func (x *exchange) capture(t target) {
 		return
 	}
 	x.forbidParts(t)
+	if t.first {
+		x.startPreview()
+	}
 	s, err := t.archive.choose(x.r.Context(), t.url, t.period)
 	if err == nil && s.chosen == "" && x.withoutCapture(t) {
 		return
@@ -49,6 +52,8 @@ func (x *exchange) capture(t target) {
 		x.w.WriteHeader(redirectStatus(resp.Code))
 	case t.part != "":
 		x.part(t, resp)
+	case t.first:
+		x.showPreview(x.captureView(t, s, resp))
 	case t.form == formBytes:
 		x.attach(resp.Media, nameOf(t.url))
 		x.raw(resp)

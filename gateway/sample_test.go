@@ -127,6 +127,9 @@ func openSample(t testing.TB, more ...sample) *warc.Archive {
 	for _, s := range append(httpSamples, more...) {
 		c := warc.Capture{URL: uri.MustParse(s.url), Date: date(t, s.date)}
 		r := c.Response(strings.NewReader(s.body))
+		if s.media != "" {
+			r = c.Resource(s.media, strings.NewReader(s.body))
+		}
 		if strings.HasSuffix(s.url, "/broken") {
 			r.Truncated = warc.TruncatedByDisconnect
 		}

@@ -22,6 +22,7 @@ type item struct {
 	media       string
 	path        string
 	inline      string // link to the bytes of an image, or ""
+	preview     string // link to the first lines of a text, or ""
 	size        int64
 	time        time.Time
 	score       int64 // -1 if unknown
@@ -50,6 +51,9 @@ func (v *View) item(e fetch.Entry) item {
 	i.path, i.listing = v.Links.Page(e.URL.WithoutUserinfo()), listingNames[v.Schemes(e.URL.Scheme()).Traits.Listing]
 	if strings.HasPrefix(i.mediaType(), "image/") && e.Kind != fetch.Menu {
 		i.inline = v.Links.Inline(e.URL.WithoutUserinfo())
+	}
+	if i.hasPreview() && v.Scheme.Traits.Listing == scheme.Directory {
+		i.preview = v.Links.Preview(e.URL.WithoutUserinfo())
 	}
 	if isFolder(i) && !strings.HasSuffix(i.name, "/") {
 		i.name += "/"
@@ -105,7 +109,7 @@ func (i *item) mark() string {
 
 // memory returns the approximate number of bytes that an item occupies.
 func (i *item) memory() int {
-	n := 300 + len(i.name) + len(i.from) + len(i.description) + len(i.media) + len(i.path) + len(i.inline) + len(i.id)
+	n := 300 + len(i.name) + len(i.from) + len(i.description) + len(i.media) + len(i.path) + len(i.inline) + len(i.preview) + len(i.id)
 	for _, id := range i.references {
 		n += 16 + len(id)
 	}
@@ -266,12 +270,12 @@ func (l *listing) headers(o Order) (all []header) {
 
 type row struct {
 	Name, Path, Class string
-	Preview           string // link to the bytes of an image, or ""
+	Image, Text       string // links to the bytes of an image, or to the first lines of a text, or ""
 	Cells             []cell
 	Span              int // number of columns that a text line occupies; 0 for an object
 }
 
-// maxPreviews limits the previews of images on a page. A browser that runs no
+// maxPreviews limits the previews of images and texts on a page. A browser that runs no
 // scripts can load them before the user opens them.
 const maxPreviews = 50
 
@@ -284,10 +288,10 @@ func (l *listing) row(i item) row {
 		}
 		return r
 	}
-	r := row{Name: i.name, Path: i.path, Class: i.mark(), Preview: i.inline}
-	if r.Preview != "" {
+	r := row{Name: i.name, Path: i.path, Class: i.mark(), Image: i.inline, Text: i.preview}
+	if r.Image+r.Text != "" {
 		if l.previews++; l.previews > maxPreviews {
-			r.Preview = ""
+			r.Image, r.Text = "", ""
 		}
 	}
 	for _, c := range l.columns[1:] {

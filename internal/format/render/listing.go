@@ -55,7 +55,7 @@ type listing struct {
 	ended   bool   // no more entries can be read
 	rest    Rest
 
-	previews int // number of images on the page
+	previews int // number of previews on the page
 }
 
 func newListing(ctx context.Context, w io.Writer, v *View) *listing {

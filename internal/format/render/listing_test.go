@@ -25,6 +25,8 @@ func (testLinks) Inline(u uri.URI) string { return "/inline/" + u.Unredacted() }
 func (testLinks) Part(u uri.URI, number string) string {
 	return "/part/" + number + "/" + u.Unredacted()
 }
+func (testLinks) Preview(u uri.URI) string { return "/preview/" + u.String() }
+
 func (testLinks) Sorted(column string, number int) string {
 	return "/sorted/" + column + "/" + strconv.Itoa(number)
 }

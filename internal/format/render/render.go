@@ -25,6 +25,7 @@ type Links interface {
 	Page(u uri.URI) string                // a page that shows the object at u
 	Bytes(u uri.URI) string               // the bytes of the object at u
 	Inline(u uri.URI) string              // the bytes of the image at u, for use inside the page
+	Preview(u uri.URI) string             // the first lines of the text at u, from WritePreview, for a frame in the page
 	Part(u uri.URI, number string) string // a part of the message at u, such as "1.2"
 
 	// Sorted returns the page of the same listing with another order or number.

@@ -179,6 +179,9 @@ func (l pageLinks) Bytes(u uri.URI) string { return tree.Relative(l.path, l.copy
 
 func (l pageLinks) Inline(u uri.URI) string { return l.Bytes(u) }
 
+// Preview returns no link, because the copy has no pages with first lines.
+func (l pageLinks) Preview(uri.URI) string { return "" }
+
 func (l pageLinks) Part(u uri.URI, number string) string {
 	if name, ok := l.parts[number]; ok {
 		return tree.Relative(l.path, name)
