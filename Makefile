@@ -11,6 +11,7 @@
 # make recordings  record the terminal sessions in doc/ with tmux
 # make soak     run the long tests, which have the build tag soak
 # make mutants PACKAGES=./uri  run the tests of packages with changed operators
+# make simulate SEEDS="-first 1 -last 20"  run simulated crawls that repeat exactly
 # make seeded-bugs  show that the tests fail for each bug in internal/test/seeded
 # make other-machines  run the tests of codecs on other processors with qemu-user
 # make testing-report  measure the figures of doc/testing.md
@@ -36,7 +37,7 @@ JOBS ?= 4
 # GORACE has another time. The tests of the command start hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-.PHONY: help build test test-scheme peers lint fuzz bench bench-compare bench-large soak mutants seeded-bugs other-machines testing-report recordings release release-test vuln clean
+.PHONY: help build test test-scheme peers lint fuzz bench bench-compare bench-large soak mutants simulate seeded-bugs other-machines testing-report recordings release release-test vuln clean
 
 # help prints the lines about targets at the start of this file.
 help:
@@ -102,6 +103,13 @@ PACKAGES ?= ./uri ./fetch ./save ./wrap ./warc ./internal/wire/http1 ./mirror/in
 mutants:
 	mkdir -p $(RESULTS)
 	go run ./internal/tool/mutants -results $(RESULTS) $(PACKAGES)
+
+SEEDS ?= -last 20
+
+# The program compiles the standard library with a changed runtime, which takes
+# minutes at its first run.
+simulate:
+	go run ./internal/tool/simulate -twice $(SEEDS)
 
 seeded-bugs: peers
 	mkdir -p $(RESULTS)

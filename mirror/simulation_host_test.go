@@ -31,7 +31,7 @@ type simulatedHost struct {
 	silent    bool              // the host accepts connections while it is down
 	starts    []time.Time       // of the requests of the current process, without those that were sent again
 	lastPath  string            // path of the last of them
-	active    int               // number of requests of the current process
+	active    map[string]int    // number of requests by process
 	nth       map[string]uint64 // number of requests by path
 	aborted   map[string]bool   // whether the connection of the last request for a path ended without a response
 }
@@ -39,7 +39,8 @@ type simulatedHost struct {
 // newHosts generates hosts and pages. Each page is linked from an earlier page.
 func (s *simulation) newHosts() {
 	for i := range 1 + s.random.IntN(4) {
-		h := &simulatedHost{s: s, name: fmt.Sprintf("h%d.example", i), pages: webSite{}, nth: map[string]uint64{}, aborted: map[string]bool{}}
+		h := &simulatedHost{s: s, name: fmt.Sprintf("h%d.example", i), pages: webSite{}, active: map[string]int{},
+			nth: map[string]uint64{}, aborted: map[string]bool{}}
 		h.slowness = time.Duration(1 + s.random.Int64N(int64(3*time.Second)))
 		if s.random.IntN(4) == 0 {
 			h.delay = time.Duration(1+s.random.IntN(5)) * time.Second
@@ -96,11 +97,11 @@ func (h *simulatedHost) begin(r *http.Request) (nth uint64, end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts.Requests++
-	h.active++
-	life := s.life
-	s.log = append(s.log, fmt.Sprintf("%v, process %d: request for %s%s", time.Since(s.net.started), life, h.name, r.RequestURI))
-	if h.active > s.o.PerHost {
-		s.Errorf("%d requests to %s at the same time, %d are allowed", h.active, h.name, s.o.PerHost)
+	process := s.processOf(r)
+	h.active[process]++
+	s.log = append(s.log, fmt.Sprintf("%v, %s: request for %s%s", time.Since(s.net.started), process, h.name, r.RequestURI))
+	if n := h.countActive(process); n > s.o.PerHost {
+		s.Errorf("%d requests to %s at the same time, %d are allowed", n, h.name, s.o.PerHost)
 	}
 	delay := s.o.Delay
 	if delay == 0 {
@@ -114,7 +115,7 @@ func (h *simulatedHost) begin(r *http.Request) (nth uint64, end func()) {
 	again := h.aborted[r.RequestURI]
 	if n := len(h.starts) - 1; n >= 0 && !again {
 		if gap := time.Since(h.starts[n]); gap < delay-tolerance {
-			s.Errorf("%v, process %d: %s%s: %v after an earlier request, want %v", time.Since(s.net.started), life, h.name, r.RequestURI, gap, delay)
+			s.Errorf("%v, %s: %s%s: %v after an earlier request, want %v", time.Since(s.net.started), process, h.name, r.RequestURI, gap, delay)
 		}
 	}
 	if h.nth[r.RequestURI]++; !again {
@@ -123,10 +124,34 @@ func (h *simulatedHost) begin(r *http.Request) (nth uint64, end func()) {
 	return h.nth[r.RequestURI], func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.life == life {
-			h.active--
+		h.active[process]--
+	}
+}
+
+// processOf returns the name of the process that has sent r.
+func (s *simulation) processOf(r *http.Request) string {
+	if s.workers != nil {
+		return r.UserAgent()
+	}
+	return fmt.Sprint("process ", s.life)
+}
+
+// countActive returns the number of requests of all processes that run. In a
+// shared crawl, only one process may visit the host.
+func (h *simulatedHost) countActive(process string) (n int) {
+	w := h.s.workers
+	if w == nil {
+		return h.active[process]
+	}
+	for name, active := range h.active {
+		if !w.running[name] || active == 0 {
+			continue
+		}
+		if n += active; name != process {
+			h.s.Errorf("%s and %s visit %s at the same time", name, process, h.name)
 		}
 	}
+	return n
 }
 
 // checkArchive checks the archive after the end of a process. If complete is
@@ -138,7 +163,25 @@ func (s *simulation) checkArchive(complete bool) {
 	}
 	checkVerify(s, s.o.Dir)
 	done := s.checkLog()
-	want := map[string]string{} // digest by URL
+	want := s.want(done)
+	if s.o.Tree {
+		for _, h := range s.hosts {
+			for path, body := range h.pages {
+				s.checkFile(h, path, body)
+			}
+		}
+	}
+	s.checkWARC(want, warcs(s, s.o.Dir))
+	status, err := mirror.Open(mirror.Location{Dir: s.o.Dir}).Status(context.Background())
+	if n := status.States[mirror.Done]; err != nil || n != int64(len(done)) || status.States[mirror.Pending] != 0 {
+		s.Errorf("the database has %+v, the log has %d objects (%v)", status, len(done), err)
+	}
+}
+
+// want returns the digests of all pages by URL. It checks that the log has all of
+// them.
+func (s *simulation) want(done map[string]bool) map[string]string {
+	want := map[string]string{}
 	for _, h := range s.hosts {
 		for path, body := range h.pages {
 			sum := sha1.Sum([]byte(body))
@@ -147,16 +190,9 @@ func (s *simulation) checkArchive(complete bool) {
 			if !done[url] && path != "/robots.txt" {
 				s.Errorf("%s is not in the log", url)
 			}
-			if s.o.Tree {
-				s.checkFile(h, path, body)
-			}
 		}
 	}
-	s.checkWARC(want)
-	status, err := mirror.Open(mirror.Location{Dir: s.o.Dir}).Status(context.Background())
-	if n := status.States[mirror.Done]; err != nil || n != int64(len(done)) || status.States[mirror.Pending] != 0 {
-		s.Errorf("the database has %+v, the log has %d objects (%v)", status, len(done), err)
-	}
+	return want
 }
 
 func (s *simulation) checkFile(h *simulatedHost, path, body string) {
@@ -174,12 +210,18 @@ func (s *simulation) checkFile(h *simulatedHost, path, body string) {
 // last state is done.
 func (s *simulation) checkLog() (done map[string]bool) {
 	done = map[string]bool{}
-	f, err := os.Open(filepath.Join(s.o.Dir, "crawl.jsonl"))
+	s.readLog(s.o.Dir, done, map[string]int{})
+	return done
+}
+
+// readLog reads the log in dir. It adds the visits, by run and URL, and the URLs
+// whose last state is done.
+func (s *simulation) readLog(dir string, done map[string]bool, visits map[string]int) {
+	f, err := os.Open(filepath.Join(dir, "crawl.jsonl"))
 	if err != nil {
-		return done // the process was killed before the first visit
+		return // the process was killed before the first visit
 	}
 	defer f.Close()
-	visits := map[string]int{}
 	text := bufio.NewReader(f)
 	for {
 		line, err := text.ReadBytes('\n')
@@ -187,7 +229,7 @@ func (s *simulation) checkLog() (done map[string]bool) {
 			if len(line) > 0 && !bytes.Contains(line, []byte("\n")) {
 				s.note("the last line of the log is incomplete: %q", line)
 			}
-			return done
+			return
 		}
 		var e mirror.Event
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -211,9 +253,9 @@ func (s *simulation) checkLog() (done map[string]bool) {
 }
 
 // checkWARC checks that each object is in one record.
-func (s *simulation) checkWARC(want map[string]string) {
+func (s *simulation) checkWARC(want map[string]string, files []string) {
 	records := map[string]int{}
-	for _, name := range warcs(s, s.o.Dir) {
+	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
 			s.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -28,11 +29,16 @@ import (
 var (
 	simulationSeed = flag.Uint64("simulation-seed", 0, "run only the simulation with this seed")
 	simulations    = flag.Uint64("simulations", 50, "number of simulated crawls")
+	simulationLog  = flag.String("simulation-log", "", "append the events of the simulations to this file")
 )
 
 // TestSimulatedCrawl crawls generated sites in fake time. A seed determines the
 // sites, the speed of servers and disks, and the failures: kills, hosts that
 // cannot be reached, steps of the clock, and responses that are lost.
+//
+// The crawl of every third seed has several workers, which share a model of the
+// database and a store. Their further failures are kills in a commit, processes
+// that cannot reach the database, and a store that fails or whose response is lost.
 //
 // These invariants are checked after each failure and at the end:
 //
@@ -40,7 +46,8 @@ var (
 //   - Nothing happens twice: a run visits a page once, and the WARC files have
 //     each object once.
 //   - The pauses between the requests to a host and the number of its
-//     connections are respected.
+//     connections are respected, also by several workers. Only one of them visits
+//     a host at a time.
 //   - Log, database, WARC files and tree agree, and Verify finds no error.
 func TestSimulatedCrawl(t *testing.T) {
 	t.Parallel()
@@ -62,7 +69,13 @@ func simulate(t *testing.T, first, last uint64) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSimulation(t, seed)
-				s.run()
+				if seed%3 == 1 {
+					s.startWorkers(2 + s.random.IntN(2))
+					s.runWorkers()
+					figures.Add("seeds of shared crawls", 1)
+				} else {
+					s.run()
+				}
 				total.add(s.counts)
 				figures.Add("seeds", 1)
 			})
@@ -74,13 +87,14 @@ func simulate(t *testing.T, first, last uint64) {
 	figures.Add("hosts that could not be reached", total.Outages)
 	figures.Add("steps of the clock", total.ClockSteps)
 	figures.Add("lost responses", total.LostResponses)
+	figures.Add("workers without a connection to the database", total.Partitions)
 	figures.Add("requests", total.Requests)
 	t.Logf("simulations of the seeds %d to %d: %+v", first, last, total)
 }
 
 // simulationCounts counts the events of simulations.
 type simulationCounts struct {
-	Runs, Kills, Interrupts, Outages, ClockSteps, LostResponses, Requests int
+	Runs, Kills, Interrupts, Outages, ClockSteps, LostResponses, Requests, Partitions int
 }
 
 func (c *simulationCounts) add(o simulationCounts) {
@@ -91,6 +105,7 @@ func (c *simulationCounts) add(o simulationCounts) {
 	c.ClockSteps += o.ClockSteps
 	c.LostResponses += o.LostResponses
 	c.Requests += o.Requests
+	c.Partitions += o.Partitions
 }
 
 // A simulation is a crawl of generated hosts with failures.
@@ -102,6 +117,8 @@ type simulation struct {
 	hosts  []*simulatedHost
 	o      mirror.Options
 	dirs   string // contains a directory for each process
+
+	workers *workers // of a shared crawl, or nil
 
 	mu     sync.Mutex
 	step   time.Duration // difference between the clock of the crawl and the clock of the bubble
@@ -120,12 +137,7 @@ func newSimulation(t *testing.T, seed uint64) *simulation {
 	s.dirs = dirs
 	t.Cleanup(func() {
 		os.RemoveAll(dirs)
-		if t.Failed() {
-			for _, line := range s.log {
-				t.Log(line)
-			}
-			t.Logf("go test ./mirror -run '^TestSimulatedCrawl$' -simulation-seed %d repeats this simulation", seed)
-		}
+		s.report()
 	})
 	s.newHosts()
 	s.net.wrap = []fetch.Middleware{s.delayBodies}
@@ -143,6 +155,29 @@ func newSimulation(t *testing.T, seed uint64) *simulation {
 		s.o.WARC.Size = 4 << 10
 	}
 	return s
+}
+
+// report logs the events of a failed simulation, and writes those of each
+// simulation to the file of -simulation-log.
+func (s *simulation) report() {
+	if s.Failed() {
+		for _, line := range s.log {
+			s.Log(line)
+		}
+		s.Logf("go test ./mirror -run '^TestSimulatedCrawl$' -simulation-seed %d repeats the sites and failures, in another order of goroutines", s.seed)
+		s.Logf("go run ./internal/tool/simulate -first %d -last %d repeats the order of goroutines of this program exactly", s.seed, s.seed)
+	}
+	if *simulationLog == "" {
+		return
+	}
+	f, err := os.OpenFile(*simulationLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err == nil {
+		_, err = f.WriteString(strings.Join(s.log, "\n") + "\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		s.Error(err)
+	}
 }
 
 // now is the clock of the crawl.
@@ -164,8 +199,11 @@ func (s *simulation) dice(event string, nth uint64) *rand.Rand {
 func (s *simulation) note(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := time.Since(s.net.started).Round(time.Millisecond)
-	s.log = append(s.log, fmt.Sprintf("%v, process %d: ", at, s.life)+fmt.Sprintf(format, args...))
+	at := time.Since(s.net.started).Round(time.Millisecond).String()
+	if s.workers == nil {
+		at += fmt.Sprintf(", process %d", s.life)
+	}
+	s.log = append(s.log, at+": "+fmt.Sprintf(format, args...))
 }
 
 // delayBodies is a middleware that sometimes delays the end of a body, as a slow
@@ -237,7 +275,7 @@ func (s *simulation) newProcess() {
 	s.life++
 	s.counts.Runs++
 	for _, h := range s.hosts {
-		h.active, h.starts, h.lastPath = 0, nil, ""
+		h.starts, h.lastPath = nil, ""
 	}
 }
 

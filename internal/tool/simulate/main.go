@@ -1,0 +1,106 @@
+// Program simulate runs simulated crawls of package mirror, each in a process
+// whose goroutines always run in the same order. "make simulate" runs it.
+//
+// A seed determines the choices of a simulation. The order of its goroutines is a
+// choice of the Go runtime, which uses random numbers on purpose, for example for
+// timers of the same instant. This program compiles the test with a changed copy
+// of three files of the runtime. The random numbers of a synctest bubble then
+// start with the same value in each process, and a goroutine runs until it waits.
+// The test uses one processor and no garbage collection.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+)
+
+func main() {
+	first := flag.Uint64("first", 1, "first seed")
+	last := flag.Uint64("last", 20, "last seed")
+	twice := flag.Bool("twice", false, "run each simulation twice and compare the events")
+	flag.Parse()
+	if err := simulate(*first, *last, *twice); err != nil {
+		fmt.Fprintln(os.Stderr, "simulate:", err)
+		os.Exit(1)
+	}
+}
+
+// simulate runs the simulations with the seeds first to last. It returns an error
+// if one fails, or if two runs differ.
+func simulate(first, last uint64, twice bool) error {
+	dir, err := os.MkdirTemp("", "simulate-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	overlay, err := writeOverlay(dir)
+	if err != nil {
+		return err
+	}
+	s := simulator{program: filepath.Join(dir, "test"), log: filepath.Join(dir, "log")}
+	c := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", s.program, "./mirror")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	var failed, differ, events int
+	for seed := first; seed <= last; seed++ {
+		log, err := s.run(seed)
+		if err != nil {
+			failed++
+			fmt.Printf("seed %d failed: go run ./internal/tool/simulate -first %d -last %d repeats it\n%v\n", seed, seed, seed, err)
+		}
+		events += bytes.Count(log, []byte("\n"))
+		if !twice {
+			continue
+		}
+		if again, _ := s.run(seed); !bytes.Equal(log, again) {
+			differ++
+			fmt.Printf("seed %d: two runs differ:\n%s\n", seed, difference(log, again))
+		}
+	}
+	fmt.Printf("%d simulations, %d events, %d failed\n", last-first+1, events, failed)
+	if twice {
+		fmt.Printf("%d of %d simulations differ from their repetition\n", differ, last-first+1)
+	}
+	if failed+differ > 0 {
+		return errors.New("not all simulations succeeded")
+	}
+	return nil
+}
+
+// A simulator runs the test program.
+type simulator struct{ program, log string }
+
+// run runs the simulation with the given seed and returns its events.
+func (s simulator) run(seed uint64) (log []byte, err error) {
+	c := exec.Command(s.program, "-test.run", "^TestSimulatedCrawl$", "-simulation-seed", strconv.FormatUint(seed, 10), "-simulation-log", s.log)
+	c.Dir = "mirror"
+	c.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1,memprofilerate=0")
+	if err := os.WriteFile(s.log, nil, 0o666); err != nil {
+		return nil, err
+	}
+	if out, failed := c.CombinedOutput(); failed != nil {
+		err = fmt.Errorf("%w: %s", failed, out)
+	}
+	log, unread := os.ReadFile(s.log)
+	return log, errors.Join(err, unread)
+}
+
+// difference returns the first lines in which two logs differ.
+func difference(a, b []byte) string {
+	x, y := bytes.Split(a, []byte("\n")), bytes.Split(b, []byte("\n"))
+	for n := range min(len(x), len(y)) {
+		if !bytes.Equal(x[n], y[n]) {
+			return fmt.Sprintf("line %d: %s\nline %d: %s", n+1, x[n], n+1, y[n])
+		}
+	}
+	return fmt.Sprintf("%d and %d lines", len(x), len(y))
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// A change replaces a text in a file of package runtime, where it must occur
+// once.
+type change struct{ file, old, text string }
+
+// changes make the order of goroutines depend on nothing but their actions.
+var changes = [...]change{
+	{"synctest.go", "type synctestBubble struct {\n", `// next returns the next random number of the bubble.
+//
+//go:nosplit
+func (b *synctestBubble) next() uint64 {
+	b.random += 0x9e3779b97f4a7c15
+	x := b.random
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+type synctestBubble struct {
+	random uint64
+`},
+	{"rand.go", "\nfunc rand() uint64 {\n", "\nfunc rand() uint64 {\n\tif b := getg().bubble; b != nil {\n\t\treturn b.next()\n\t}\n"},
+	{"rand.go", "\nfunc cheaprand() uint32 {\n", "\nfunc cheaprand() uint32 {\n\tif b := getg().bubble; b != nil {\n\t\treturn uint32(b.next())\n\t}\n"},
+	// Hashes of map keys use a random number of the process.
+	{"rand.go", "\tglobalRand.state.Init(*seed)\n", "\tclear(seed[:])\n\tglobalRand.state.Init(*seed)\n"},
+	// No goroutine is interrupted, and a system call keeps its processor.
+	{"proc.go", "\nfunc retake(now int64) uint32 {\n", "\nfunc retake(now int64) uint32 {\n\tif true {\n\t\treturn 0\n\t}\n"},
+}
+
+// writeOverlay writes the changed files of the runtime to dir. It returns the path
+// of a file for the flag -overlay of the go command.
+func writeOverlay(dir string) (string, error) {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return "", err
+	}
+	source := filepath.Join(strings.TrimSpace(string(out)), "src", "runtime")
+	texts := map[string]string{}
+	for _, c := range changes {
+		if texts[c.file] == "" {
+			text, err := os.ReadFile(filepath.Join(source, c.file))
+			if err != nil {
+				return "", err
+			}
+			texts[c.file] = string(text)
+		}
+		if n := strings.Count(texts[c.file], c.old); n != 1 {
+			return "", fmt.Errorf("%s of this version of Go contains %q %d times, want once", c.file, c.old, n)
+		}
+		texts[c.file] = strings.Replace(texts[c.file], c.old, c.text, 1)
+	}
+	replace := map[string]string{}
+	for name, text := range texts {
+		replace[filepath.Join(source, name)] = filepath.Join(dir, name)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			return "", err
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, "overlay.json")
+	return name, os.WriteFile(name, text, 0o666)
+}
