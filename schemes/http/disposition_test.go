@@ -1,6 +1,7 @@
 package http_test
 
 import (
+	"mime"
 	"strings"
 	"testing"
 
@@ -50,6 +51,33 @@ func FuzzFilename(f *testing.F) {
 	f.Fuzz(func(t *testing.T, field string) {
 		if name := http.Filename(field); name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00\n\r\x1b") {
 			t.Errorf("%q: got %q", field, name)
+		}
+	})
+}
+
+// FuzzDisposition compares the name with the parameter filename that package mime
+// finds. Fields are compared if mime accepts them and the name has none of the
+// characters that Filename treats in its own way: directories, control characters,
+// and single quotes around the name, as curl reads them.
+func FuzzDisposition(f *testing.F) {
+	f.Add(`attachment; filename="a b.txt"; size=3`)
+	f.Add(`inline; x="a;filename=b"; filename=c.txt`)
+	f.Add(`form-data; name="x"; FILENAME="a\"b"`)
+	f.Add(`attachment; filename=a; filename*=UTF-8''%e2%82%ac`)
+	f.Fuzz(func(t *testing.T, field string) {
+		_, params, err := mime.ParseMediaType(field)
+		want := params["filename"]
+		if err != nil || strings.ContainsAny(want, `/\'`) || want != strings.TrimSpace(want) || want == "." || want == ".." {
+			return
+		}
+		if strings.ContainsFunc(want, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\uFFFD' }) {
+			return
+		}
+		if strings.Contains(field, "*") && want == "" {
+			return // mime knows fewer charsets, and parts such as filename*0
+		}
+		if got := http.Filename(field); got != want {
+			t.Errorf("%q: %q, according to mime %q", field, got, want)
 		}
 	})
 }

@@ -3,6 +3,10 @@ package htmltext
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 func TestTitle(t *testing.T) {
@@ -36,6 +40,43 @@ func FuzzTitle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, page []byte, media string) {
 		if got := Title(page, media); strings.ContainsAny(got, "\n\t") || strings.TrimSpace(got) != got {
 			t.Fatalf("%q", got)
+		}
+	})
+}
+
+// FuzzTreeTitle compares the title with that in the tree of package html, which
+// knows the rules of browsers for elements in wrong places. Pages are compared if
+// the first title element is a child of the head.
+func FuzzTreeTitle(f *testing.F) {
+	for _, page := range []string{
+		"<title>A &amp; b</title>", "<html><head><meta charset=utf-8><title>x</title></head><body><title>y</title>",
+		"<script><title>x</title></script><title>y</title>", "<!--<title>x</title>--><title>y<b></title>", "<title>x</titl",
+		"<noscript><title>x</title></noscript><title>y</title>", "<style></style><title/>x</title>",
+	} {
+		f.Add(page)
+	}
+	f.Fuzz(func(t *testing.T, page string) {
+		if !utf8.ValidString(page) || strings.ContainsAny(page, "\x00\r") || len(page) > MaxTitleOffset {
+			return
+		}
+		root, err := html.Parse(strings.NewReader(page))
+		if err != nil {
+			return // nested too deeply
+		}
+		want, found := "", false
+		for n := range root.Descendants() {
+			if n.Type != html.ElementNode || n.DataAtom != atom.Title || found {
+				continue
+			}
+			if n.Parent.DataAtom != atom.Head {
+				return
+			}
+			if found = true; n.FirstChild != nil {
+				want = strings.Join(strings.Fields(n.FirstChild.Data), " ")
+			}
+		}
+		if got := Title([]byte(page), "text/html; charset=utf-8"); found && got != want {
+			t.Errorf("%q: %q, according to the tree %q", page, got, want)
 		}
 	})
 }
