@@ -109,7 +109,8 @@ SEEDS ?= -last 20
 # The program compiles the standard library with a changed runtime, which takes
 # minutes at its first run.
 simulate:
-	go run ./internal/tool/simulate -twice $(SEEDS)
+	mkdir -p $(RESULTS)
+	go run ./internal/tool/simulate -twice -results $(RESULTS) $(SEEDS)
 
 seeded-bugs: peers
 	mkdir -p $(RESULTS)

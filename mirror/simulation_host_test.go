@@ -2,7 +2,7 @@ package mirror_test
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"encoding/base32"
@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -208,37 +209,18 @@ func (s *simulation) checkFile(h *simulatedHost, path, body string) {
 
 // checkLog checks that no run visited a URL twice. It returns the URLs whose
 // last state is done.
-func (s *simulation) checkLog() (done map[string]bool) {
-	done = map[string]bool{}
-	s.readLog(s.o.Dir, done, map[string]int{})
-	return done
-}
+func (s *simulation) checkLog() (done map[string]bool) { return s.checkLogs(s.o.Dir) }
 
-// readLog reads the log in dir. It adds the visits, by run and URL, and the URLs
-// whose last state is done.
-func (s *simulation) readLog(dir string, done map[string]bool, visits map[string]int) {
-	f, err := os.Open(filepath.Join(dir, "crawl.jsonl"))
-	if err != nil {
-		return // the process was killed before the first visit
+// checkLogs is like checkLog for the logs of several workers.
+func (s *simulation) checkLogs(dirs ...string) (done map[string]bool) {
+	var all []mirror.Event
+	for _, dir := range dirs {
+		all = append(all, s.readLog(dir)...)
 	}
-	defer f.Close()
-	text := bufio.NewReader(f)
-	for {
-		line, err := text.ReadBytes('\n')
-		if err != nil {
-			if len(line) > 0 && !bytes.Contains(line, []byte("\n")) {
-				s.note("the last line of the log is incomplete: %q", line)
-			}
-			return
-		}
-		var e mirror.Event
-		if err := json.Unmarshal(line, &e); err != nil {
-			s.Errorf("log: %q: %v", line, err)
-			continue
-		}
-		if e.URL == "" {
-			continue
-		}
+	slices.SortStableFunc(all, func(a, b mirror.Event) int { return cmp.Compare(a.Run, b.Run) })
+	done = map[string]bool{}
+	visits := map[string]int{}
+	for _, e := range all {
 		switch e.State {
 		case "done", "dead", "gone", "excluded", "kept":
 			key := fmt.Sprintf("%d %s", e.Run, e.URL)
@@ -248,6 +230,32 @@ func (s *simulation) readLog(dir string, done map[string]bool, visits map[string
 			if done[e.URL] = e.State == "done"; !done[e.URL] {
 				delete(done, e.URL)
 			}
+		}
+	}
+	return done
+}
+
+// readLog returns the visits in the log in dir.
+func (s *simulation) readLog(dir string) (all []mirror.Event) {
+	f, err := os.Open(filepath.Join(dir, "crawl.jsonl"))
+	if err != nil {
+		return nil // the process was killed before the first visit
+	}
+	defer f.Close()
+	text := bufio.NewReader(f)
+	for {
+		line, err := text.ReadBytes('\n')
+		if err != nil {
+			if len(line) > 0 {
+				s.note("the last line of the log is incomplete: %q", line)
+			}
+			return all
+		}
+		var e mirror.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			s.Errorf("log: %q: %v", line, err)
+		} else if e.URL != "" {
+			all = append(all, e)
 		}
 	}
 }

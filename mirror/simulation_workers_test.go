@@ -247,14 +247,9 @@ func (s *simulation) checkShared() {
 			s.Errorf("verify: %v %v", f, err)
 		}
 	}
-	done := map[string]bool{}
-	visits := map[string]int{}
-	for _, dir := range s.workers.dirs {
-		s.readLog(dir, done, visits)
-	}
 	files, err := filepath.Glob(filepath.Join(s.workers.folder, "*.warc.gz"))
 	if err != nil {
 		s.Error(err)
 	}
-	s.checkWARC(s.want(done), files)
+	s.checkWARC(s.want(s.checkLogs(s.workers.dirs...)), files)
 }

@@ -11,6 +11,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,14 +19,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+
+	"github.com/anyurl/fetch/internal/test/report"
 )
 
 func main() {
 	first := flag.Uint64("first", 1, "first seed")
 	last := flag.Uint64("last", 20, "last seed")
 	twice := flag.Bool("twice", false, "run each simulation twice and compare the events")
+	results := flag.String("results", "", "with -twice, write the figures to a file in this folder")
 	flag.Parse()
-	if err := simulate(*first, *last, *twice); err != nil {
+	if err := simulate(*first, *last, *twice, *results); err != nil {
 		fmt.Fprintln(os.Stderr, "simulate:", err)
 		os.Exit(1)
 	}
@@ -33,7 +37,7 @@ func main() {
 
 // simulate runs the simulations with the seeds first to last. It returns an error
 // if one fails, or if two runs differ.
-func simulate(first, last uint64, twice bool) error {
+func simulate(first, last uint64, twice bool, results string) error {
 	dir, err := os.MkdirTemp("", "simulate-")
 	if err != nil {
 		return err
@@ -73,7 +77,24 @@ func simulate(first, last uint64, twice bool) error {
 	if failed+differ > 0 {
 		return errors.New("not all simulations succeeded")
 	}
-	return nil
+	if results == "" || !twice {
+		return nil
+	}
+	return record(results, "simulations", int(last-first+1), "events", events, "simulations that differ from their repetition", differ)
+}
+
+// record writes figures to a file in the folder for results. The arguments are
+// measures and their values.
+func record(folder string, figures ...any) error {
+	var text []byte
+	for n := 0; n < len(figures); n += 2 {
+		line, err := json.Marshal(report.Figure{Layer: "repeated simulations", Measure: figures[n].(string), Value: figures[n+1].(int), Scope: "simulate"})
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	return os.WriteFile(filepath.Join(folder, "repeated-simulations.jsonl"), text, 0o666)
 }
 
 // A simulator runs the test program.
