@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 )
@@ -14,8 +15,9 @@ import (
 const anyPort = "udp-any"
 
 // dialAnyPort opens a UDP socket that sends to the server whose address is
-// given by to. The socket accepts replies from any port of this server.
-func dialAnyPort(ctx context.Context, local netip.Addr, to netip.AddrPort) (net.Conn, error) {
+// given by to. The socket accepts replies from any port of this server. Its own
+// address and port are local and port, or any if they are zero.
+func dialAnyPort(ctx context.Context, local netip.Addr, port uint16, to netip.AddrPort) (net.Conn, error) {
 	network := "udp4"
 	if to.Addr().Unmap().Is6() {
 		network = "udp6"
@@ -25,7 +27,7 @@ func dialAnyPort(ctx context.Context, local netip.Addr, to netip.AddrPort) (net.
 		host = local.String()
 	}
 	var config net.ListenConfig
-	raw, err := config.ListenPacket(ctx, network, net.JoinHostPort(host, "0"))
+	raw, err := config.ListenPacket(ctx, network, net.JoinHostPort(host, strconv.Itoa(int(port))))
 	if err != nil {
 		return nil, err
 	}

@@ -18,14 +18,18 @@ import (
 // A dialer opens all network connections of a Client and implements Net.
 // Drivers never dial, listen or resolve names themselves.
 type dialer struct {
-	policy   *Policy
-	resolver Resolver
-	proxy    ProxyFunc
-	route    func(Target) Target
-	tls      *tls.Config // for connections to proxies
-	dial     func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
-	local    []netip.Addr // local addresses of connections, or nil
-	socket   string       // path of a Unix domain socket, or ""
+	policy    *Policy
+	resolver  Resolver
+	proxy     ProxyFunc
+	route     func(Target) Target
+	tls       *tls.Config // for connections to proxies
+	dial      func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
+	local     []netip.Addr  // local addresses of connections, or nil
+	ports     [2]uint16     // first and last local port of connections, or zero
+	delay     time.Duration // between attempts to connect; 0 means one after another
+	keepAlive net.KeepAliveConfig
+	keepTime  time.Duration // of net.Dialer.KeepAlive, which has no effect if keepAlive is enabled
+	socket    string        // path of a Unix domain socket, or ""
 
 	absence struct {
 		sync.Mutex
@@ -37,7 +41,13 @@ type dialer struct {
 
 func newDialer(p *Policy, o Options) *dialer {
 	d := &dialer{policy: p, resolver: o.Resolver, proxy: o.Proxy, route: o.Route, tls: o.TLS, dial: o.Dial,
-		local: o.LocalAddrs, socket: o.Socket}
+		local: o.LocalAddrs, ports: o.LocalPorts, socket: o.Socket}
+	if o.KeepAlive != nil {
+		d.keepTime, d.keepAlive = -1, *o.KeepAlive
+	}
+	if d.delay = max(o.AttemptDelay, 0); o.AttemptDelay == 0 {
+		d.delay = raceDelay
+	}
 	if d.resolver == nil {
 		d.resolver = SystemResolver()
 	}
@@ -264,7 +274,7 @@ func (d *dialer) ListenPeer(ctx context.Context, control net.Conn) (net.Listener
 	if err != nil {
 		return nil, Unsupported.Errorf("connection without a local address")
 	}
-	var config net.ListenConfig
+	config := net.ListenConfig{KeepAlive: d.keepTime, KeepAliveConfig: d.keepAlive}
 	l, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return nil, err

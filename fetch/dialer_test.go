@@ -119,6 +119,14 @@ func TestHappyEyeballs(t *testing.T) {
 		if err != nil || got.addr.String() != "192.0.2.1:80" || time.Since(start) != raceDelay {
 			t.Errorf("got %v, %v after %v", got.addr, err, time.Since(start))
 		}
+		for delay, want := range map[time.Duration]time.Duration{50 * time.Millisecond: 50 * time.Millisecond, -1: 10 * time.Second} {
+			d := newDialer(&Policy{reach: anywhere}, Options{Dial: hole, AttemptDelay: delay})
+			start := time.Now()
+			_, err := d.race(t.Context(), "tcp", []netip.Addr{netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("192.0.2.1")}, 80, allow)
+			if err != nil || time.Since(start) != want {
+				t.Errorf("delay %v: got %v after %v", delay, err, time.Since(start))
+			}
+		}
 		start = time.Now()
 		_, err = d.race(t.Context(), "tcp", []netip.Addr{netip.MustParseAddr("2001:db8::1")}, 80, allow)
 		if FaultOf(err) != Timeout || time.Since(start) != 10*time.Second {

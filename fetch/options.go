@@ -61,6 +61,22 @@ type Options struct {
 	// selects the addresses. If Dial is set, LocalAddrs has no effect.
 	LocalAddrs []netip.Addr
 
+	// LocalPorts are the first and the last local port of connections, like the
+	// curl option --local-port. Each connection uses the first free port. If
+	// there is none, the connection fails. With the zero value, the system
+	// selects the ports. If Dial is set, LocalPorts has no effect.
+	LocalPorts [2]uint16
+
+	// AttemptDelay is the delay between attempts to connect to the addresses of
+	// one host (RFC 8305). Zero means 250 ms. If it is negative, each attempt
+	// starts after the end of the previous one.
+	AttemptDelay time.Duration
+
+	// KeepAlive configures the keep-alive messages of TCP connections, also of
+	// those to proxies. If Enable is false, none are sent. If KeepAlive is nil,
+	// the defaults of net.Dialer are used. If Dial is set, it has no effect.
+	KeepAlive *net.KeepAliveConfig
+
 	// Socket is the path of a Unix domain socket, like the curl option
 	// --unix-socket. The Client connects to the socket for the URLs that the
 	// user entered, and for redirects that stay within their origin. The Policy

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/wire/httpauth"
@@ -19,7 +20,13 @@ type Proxy struct {
 	// URL has the form SCHEME://[USER:PASSWORD@]HOST:PORT, where SCHEME is
 	// http, https, socks4, socks4a, socks5 or socks5h. With socks4a and
 	// socks5h, the proxy resolves names.
-	URL    uri.URI
+	URL uri.URI
+
+	// First is the URL of a SOCKS proxy through which the Client connects to an
+	// HTTP proxy, like the curl option --preproxy. With the zero value, the Client
+	// connects to the proxy itself.
+	First uri.URI
+
 	Auth   ProxyAuth   // how to authenticate to an HTTP proxy
 	Header Header      // header fields that only an HTTP proxy receives
 	Tunnel bool        // use CONNECT for http URLs instead of the absolute form
@@ -80,14 +87,18 @@ func (d *dialer) proxyRequestTarget(ctx context.Context, scheme string, g *grant
 	if err != nil {
 		return t, err
 	}
-	t.Addr, t.Host = addrs[0], addrs[0].String()
-	for _, a := range addrs {
-		if a.Is4() && scheme == "socks4" {
-			t.Addr, t.Host = a, a.String()
-			break
-		}
+	return withAddr(t, scheme, addrs), nil
+}
+
+// withAddr returns t with the first of addrs that a proxy of the given scheme can
+// use. SOCKS4 has only IPv4.
+func withAddr(t Target, scheme string, addrs []netip.Addr) Target {
+	t.Addr = addrs[0]
+	if i := slices.IndexFunc(addrs, netip.Addr.Is4); i >= 0 && scheme == "socks4" {
+		t.Addr = addrs[i]
 	}
-	return t, nil
+	t.Host = t.Addr.String()
+	return t
 }
 
 // sendsName reports whether the proxy gets the host of t unchanged. This is the
@@ -185,6 +196,22 @@ func (d *dialer) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, er
 	if t.Host == "" || t.Port == 0 {
 		return nil, Usage.Errorf("proxy %s is not SCHEME://HOST:PORT", p.URL)
 	}
+	c, err := d.connectProxy(ctx, p, g, t)
+	if err != nil {
+		return nil, err
+	}
+	c.proxy = p
+	if p.URL.Scheme() != "https" {
+		return c, nil
+	}
+	return d.handshakeProxy(ctx, c, p, t)
+}
+
+// connectProxy connects to the proxy p, whose host and port are t.
+func (d *dialer) connectProxy(ctx context.Context, p Proxy, g *grant, t Target) (*conn, error) {
+	if !p.First.IsZero() {
+		return d.dialSecondProxy(ctx, p, g, t)
+	}
 	addrs, err := d.resolve(ctx, t, true)
 	if err != nil {
 		return nil, err
@@ -194,12 +221,8 @@ func (d *dialer) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, er
 		return nil, err
 	}
 	c := d.newConn(raw.conn, g, netip.AddrPort{}, g.target.Host)
-	c.proxy = p
 	reportConnected(g.trace, c, t.Host, raw.addr)
-	if p.URL.Scheme() != "https" {
-		return c, nil
-	}
-	return d.handshakeProxy(ctx, c, p, t)
+	return c, nil
 }
 
 func (d *dialer) handshakeProxy(ctx context.Context, c net.Conn, p Proxy, t Target) (net.Conn, error) {

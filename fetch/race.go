@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/internal/wire/reservedport"
 )
 
-// raceDelay is the delay between connection attempts (RFC 8305 section 5).
+// raceDelay is the default of Options.AttemptDelay (RFC 8305 section 5).
 const raceDelay = 250 * time.Millisecond
 
 type dialResult struct {
@@ -56,7 +56,9 @@ func (d *dialer) race(
 				c, err := d.dialOne(ctx, network, to, judge)
 				results <- dialResult{c, to, err}
 			}()
-			next.Reset(raceDelay)
+			if d.delay > 0 {
+				next.Reset(d.delay)
+			}
 			continue
 		case r := <-results:
 			running--
@@ -124,7 +126,8 @@ func (d *dialer) dialAddr(
 		}
 		return d.dial(ctx, network, to)
 	}
-	dialer := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+	dialer := net.Dialer{KeepAlive: d.keepTime, KeepAliveConfig: d.keepAlive}
+	dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return rejectAddress("not a numeric address", address)
@@ -133,35 +136,29 @@ func (d *dialer) dialAddr(
 			return rejectAddress("dialled another port", address)
 		}
 		return judge(at.Addr())
-	}}
+	}
 	var local netip.Addr
 	if d.local != nil {
 		i := slices.IndexFunc(d.local, func(a netip.Addr) bool { return a.Is4() == to.Addr().Unmap().Is4() })
 		if i < 0 {
 			return nil, Connect.Errorf("no local address of the same family as %v", to.Addr())
 		}
-		dialer.LocalAddr = localAddr(network, d.local[i])
 		local = d.local[i]
 	}
 	if network == anyPort {
 		if err := judge(to.Addr()); err != nil {
 			return nil, err
 		}
-		return dialAnyPort(ctx, local, to)
+		return d.tryPorts(func(port uint16) (net.Conn, error) { return dialAnyPort(ctx, local, port, to) })
 	}
 	if wrap, ok := reservedport.From(ctx); ok {
+		dialer.LocalAddr = localAddr(network, local, 0)
 		return dialReserved(ctx, dialer, network, to.String(), wrap)
 	}
-	return dialer.DialContext(ctx, network, to.String())
-}
-
-// localAddr converts a to a net.Addr with port 0, for a connection from any
-// local port.
-func localAddr(network string, a netip.Addr) net.Addr {
-	if network == "udp" {
-		return net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0))
-	}
-	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0))
+	return d.tryPorts(func(port uint16) (net.Conn, error) {
+		dialer.LocalAddr = localAddr(network, local, port)
+		return dialer.DialContext(ctx, network, to.String())
+	})
 }
 
 // connectSocket connects to the Unix domain socket of the dialer.

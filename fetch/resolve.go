@@ -36,7 +36,7 @@ func ServerResolver(servers []netip.AddrPort, local []netip.Addr) Resolver {
 		var d net.Dialer
 		for _, a := range local {
 			if a.Is4() == to.Addr().Unmap().Is4() {
-				d.LocalAddr = localAddr(network, a)
+				d.LocalAddr = localAddr(network, a, 0)
 				break
 			}
 		}

@@ -46,6 +46,10 @@ func TestHTTP3(t *testing.T) {
 			if code, out, messages := fetchHTTP3(s.Cert, "--http3-only", url+"/none"); code != 8 {
 				t.Errorf("none: exit code %d, %s, %s", code, out, messages)
 			}
+			args := []string{"--http3-only", "--local-port", "20000-20400", "-o", os.DevNull, "-w", "%{local_port}", url + "/hello"}
+			if code, out, messages := fetchHTTP3(s.Cert, args...); code != 0 || !strings.HasPrefix(out, "20") || len(out) != 5 {
+				t.Errorf("--local-port: exit code %d, %s, %s", code, out, messages)
+			}
 			if code, _, messages := fetchHTTP3(s.Cert, "--http3-only", "-I", url+"/large"); code != 0 {
 				t.Errorf("-I: exit code %d, %s", code, messages)
 			}

@@ -11,7 +11,7 @@ import (
 // package below fetch that it belongs to.
 var maxExported = map[string]surface{
 	"warc":  {declarations: 110, fields: 77},
-	"fetch": {declarations: 144, fields: 145},
+	"fetch": {declarations: 144, fields: 149},
 }
 
 // A surface is the number of exported identifiers of a package.

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	headStart = 200 * time.Millisecond // of the QUIC handshake, before TCP is tried
-	deadTime  = 5 * time.Minute        // in which an address that did not answer is not tried again
-	maxDead   = 1024
+	deadTime = 5 * time.Minute // in which an address that did not answer is not tried again
+	maxDead  = 1024
 )
 
 // errFaster is the cause of the end of a canceled attempt.
 var errFaster = errors.New("the other connection was established first")
 
-// race opens a QUIC connection to one of addrs. After headStart, or if QUIC
+// race opens a QUIC connection to one of addrs. After a head start, or if QUIC
 // fails, it also opens a TCP connection. It returns the connection that is
 // established first, cancels the other attempt and waits for its end. The error
 // is errNoHTTP3 if the request must be sent over TCP, perhaps on tcp. If both
@@ -39,7 +38,7 @@ func (h *h3) race(
 	case <-begun: // a slow DNS server is no evidence against UDP
 		select {
 		case <-first.done:
-		case <-time.After(headStart):
+		case <-time.After(h.transport.HeadStart()):
 		}
 	}
 	if first.succeeded() {

@@ -29,6 +29,8 @@ func (r raceTransport) Addresses(context.Context, string, uint16, string) []stri
 }
 func (r raceTransport) Only() bool { return r.only }
 
+func (r raceTransport) HeadStart() time.Duration { return 200 * time.Millisecond }
+
 func (r raceTransport) Handshake(ctx context.Context, socket net.Conn, _ *tls.Config) (message.Conn, error) {
 	d := r.took[socket.(raceSocket).addr]
 	if err := wait(ctx, max(d, -d)); err != nil {

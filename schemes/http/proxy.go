@@ -42,7 +42,7 @@ func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 		return nil, err
 	}
 	p := &proxyRoute{
-		key:       via.URL.Unredacted(),
+		key:       via.URL.Unredacted() + " " + via.First.Unredacted(),
 		host:      t.Address(),
 		server:    server.Addr,
 		urlPrefix: "http://" + hostField(server, server.Address(), d.port),

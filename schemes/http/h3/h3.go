@@ -5,6 +5,7 @@
 package h3
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
@@ -22,7 +23,7 @@ type Mode uint8
 
 const (
 	// Race tries HTTP/3 at the address of the URL and at the addresses in
-	// Options.AltSvc. After 200 ms, or if HTTP/3 fails, it also opens a TCP
+	// Options.AltSvc. After HeadStart, or if HTTP/3 fails, it also opens a TCP
 	// connection. The request uses the first connection that is established, and
 	// the other attempt is canceled.
 	Race Mode = iota
@@ -48,6 +49,10 @@ type Options struct {
 	// count as supplied by the server. Discover is not called in the mode
 	// Advertised. Its context ends after half a second. It may be nil.
 	Discover func(ctx context.Context, host string, port uint16) []string
+
+	// HeadStart is the time after which the mode Race and the mode Advertised also
+	// try TCP; 0 means 200 ms.
+	HeadStart time.Duration
 }
 
 // discoverTime is the maximum time for Options.Discover.
@@ -63,6 +68,10 @@ func New(o Options) http.HTTP3 { return transport{o} }
 type transport struct{ options Options }
 
 func (t transport) Only() bool { return t.options.Mode == Only }
+
+func (t transport) HeadStart() time.Duration {
+	return cmp.Or(t.options.HeadStart, 200*time.Millisecond)
+}
 
 func (t transport) Addresses(ctx context.Context, host string, port uint16, own string) (all []string) {
 	if t.options.AltSvc != nil {

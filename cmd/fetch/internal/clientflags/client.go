@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/http/h3"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/warc"
 	"github.com/anyurl/fetch/wrap"
@@ -29,6 +30,7 @@ type Flags struct {
 	gateway  gatewayFlags
 	route    routeFlags
 	dns      dnsFlags
+	sockets  socketFlags
 	Login    LoginFlags
 	TLS      tlsFlags
 	startTLS startTLSFlags
@@ -57,6 +59,7 @@ func (f *Flags) RegisterConnection(s *options.Set) {
 	f.gateway.register(s)
 	f.route.register(s)
 	f.dns.register(s)
+	f.sockets.register(s)
 	f.Login.register(s)
 	f.TLS.register(s)
 	f.startTLS.register(s)
@@ -77,6 +80,7 @@ func (f *Flags) RegisterTransport(s *options.Set) {
 	f.proxy.register(s)
 	f.route.register(s)
 	f.dns.register(s)
+	f.sockets.register(s)
 	f.TLS.register(s)
 }
 
@@ -85,6 +89,7 @@ func (f *Flags) Schemes() (o schemes.Options, err error) {
 	if o.HTTP, err = f.HTTP.options(); err != nil {
 		return o, err
 	}
+	o.HTTP.HTTP3 = f.HTTP.selectHTTP3(h3.Options{HeadStart: f.sockets.headStart()})
 	if o.FTP, err = f.ftp.options(f.startTLS.mode(), f.HTTP.ignoreLength); err != nil {
 		return o, err
 	}
@@ -157,7 +162,7 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 	}
 	c.useHTTP3(f, &spec)
 	if spec.Object != nil && len(f.Replay.Archives) == 0 {
-		if err := c.useAltSvc(&f.HTTP, spec.Object, &spec); err != nil {
+		if err := c.useAltSvc(f, spec.Object, &spec); err != nil {
 			return nil, err
 		}
 	}
@@ -289,6 +294,9 @@ func (f *Flags) applyConnections(ctx context.Context, c *OpenClient, o *fetch.Op
 		return err
 	}
 	o.Socket = f.route.socket
+	if err := f.sockets.apply(o); err != nil {
+		return err
+	}
 	if o.TLS, err = f.TLS.settings().Config(ctx, tlsConsole(c.streams)); err != nil {
 		return err
 	}

@@ -12,23 +12,20 @@ import (
 	"github.com/anyurl/fetch/schemes/http/h3"
 )
 
-// selectHTTP3 returns the settings of HTTP/3 that the flags select, or nil if
-// they select none. The store contains the servers of --alt-svc, or is nil. The
-// function discover is for h3.Options. It may be nil.
-func (f *HTTPFlags) selectHTTP3(store *altsvc.Store, discover discoverFunc) http.HTTP3 {
-	o := h3.Options{Mode: h3.Advertised, AltSvc: store, Discover: discover}
+// selectHTTP3 returns HTTP/3 with the mode that the flags select, or nil if they
+// select none. The other settings are those of o.
+func (f *HTTPFlags) selectHTTP3(o h3.Options) http.HTTP3 {
+	o.Mode = h3.Advertised
 	switch {
 	case f.http3Only:
 		o.Mode = h3.Only
 	case f.http3:
 		o.Mode = h3.Race
-	case store == nil:
+	case o.AltSvc == nil:
 		return nil
 	}
 	return h3.New(o)
 }
-
-type discoverFunc = func(ctx context.Context, host string, port uint16) []string
 
 // discover returns the addresses at which the HTTPS records of a server offer
 // HTTP/3. It needs --doh-url, because the resolver of the system cannot query
@@ -54,13 +51,13 @@ func (c *OpenClient) discover(ctx context.Context, host string, port uint16) (al
 // --doh-url is set.
 func (c *OpenClient) useHTTP3(f *Flags, spec *Spec) {
 	if f.dns.doh != "" && spec.Schemes.HTTP.HTTP3 != nil {
-		spec.Schemes.HTTP.HTTP3 = f.HTTP.selectHTTP3(nil, c.discover)
+		spec.Schemes.HTTP.HTTP3 = f.HTTP.selectHTTP3(h3.Options{Discover: c.discover, HeadStart: f.sockets.headStart()})
 	}
 }
 
 // useAltSvc makes the http schemes of spec use the servers in the file of
 // --alt-svc.
-func (c *OpenClient) useAltSvc(f *HTTPFlags, object *HTTPObjectFlags, spec *Spec) error {
+func (c *OpenClient) useAltSvc(f *Flags, object *HTTPObjectFlags, spec *Spec) error {
 	if !object.altSvc.enabled {
 		return nil
 	}
@@ -68,7 +65,7 @@ func (c *OpenClient) useAltSvc(f *HTTPFlags, object *HTTPObjectFlags, spec *Spec
 	if err := object.altSvc.read(store.Read); err != nil {
 		return err
 	}
-	spec.Schemes.HTTP.HTTP3 = f.selectHTTP3(store, c.discover)
+	spec.Schemes.HTTP.HTTP3 = f.HTTP.selectHTTP3(h3.Options{AltSvc: store, Discover: c.discover, HeadStart: f.sockets.headStart()})
 	spec.Innermost = append(spec.Innermost, store.Middleware)
 	c.saves = append(c.saves, func() error {
 		if !store.Changed() {

@@ -89,7 +89,6 @@ func (f *HTTPFlags) options() (o http.Options, err error) {
 	case f.digest:
 		o.Auth = http.Digest
 	}
-	o.HTTP3 = f.selectHTTP3(nil, nil)
 	o.Jar, err = f.Cookies.read()
 	return o, err
 }

@@ -18,6 +18,7 @@ import (
 // proxyFlags are the flags that select the proxy.
 type proxyFlags struct {
 	url        string
+	first      string // SOCKS proxy before the HTTP proxy, or ""
 	user       string
 	noproxy    *string // nil: use the environment
 	tunnel     bool
@@ -37,6 +38,7 @@ const noProxy = "none"
 func (f *proxyFlags) register(s *options.Set) {
 	p := s.Section("Connections and proxies")
 	p.FuncP("proxy", "x", "use the HTTP or SOCKS proxy at `URL`, such as socks5h://HOST:PORT", f.set(""))
+	p.Func("preproxy", "use the SOCKS proxy at `URL` to connect to the HTTP proxy", f.setFirst)
 	p.StringVarP(&f.user, "proxy-user", "U", "", "log in to the proxy as `USER:PASSWORD` (prompts for the password)")
 	p.Func("noproxy", "connect to the hosts in `LIST` without a proxy (* for all hosts)", func(list string) error {
 		f.noproxy = &list
@@ -73,6 +75,15 @@ func (f *proxyFlags) set(prefix string) func(string) error {
 		}
 		return nil
 	}
+}
+
+// setFirst handles --preproxy. As in curl, the default scheme is socks4.
+func (f *proxyFlags) setFirst(text string) error {
+	if text != "" && !strings.Contains(text, "://") {
+		text = "socks4://" + text
+	}
+	f.first = text
+	return nil
 }
 
 // askPassword prompts the user for the password of the proxy, if a flag names
@@ -130,28 +141,56 @@ func (f *proxyFlags) proxyFunc(getenv func(string) string) (fetch.ProxyFunc, err
 			return nil, err
 		}
 	}
-	environment := fetch.ProxyFromEnvironment(f.environment(getenv))
+	first, err := f.firstProxy(getenv)
+	if err != nil {
+		return nil, err
+	}
+	environment := fetch.ProxyFromEnvironment(f.environment(getenv, f.url))
 	return func(t fetch.Target) (fetch.Proxy, error) {
 		p, err := environment(t)
-		if err != nil || p.URL.IsZero() {
+		if err != nil {
 			return p, err
+		}
+		before, err := first(t)
+		switch {
+		case err != nil || p.URL.IsZero():
+			return before, err
+		case !before.URL.IsZero():
+			p.First = before.URL
 		}
 		return f.configure(p)
 	}, nil
 }
 
+// firstProxy returns a function that selects the proxy of --preproxy. It returns
+// the zero Proxy for hosts that --noproxy or no_proxy excludes. As in curl, a
+// target without another proxy uses this proxy alone.
+func (f *proxyFlags) firstProxy(getenv func(string) string) (fetch.ProxyFunc, error) {
+	if f.first == "" {
+		return func(fetch.Target) (fetch.Proxy, error) { return fetch.Proxy{}, nil }, nil
+	}
+	p, err := fetch.ParseProxy(f.first)
+	if err == nil && !strings.HasPrefix(p.URL.Scheme(), "socks") {
+		err = fetch.Unsupported.Errorf("not a SOCKS proxy: %s", p.URL)
+	}
+	if err != nil {
+		return nil, fetch.FaultOf(err).Errorf("--preproxy: %w", err)
+	}
+	return fetch.ProxyFromEnvironment(f.environment(getenv, f.first)), nil
+}
+
 // environment returns a replacement for getenv in which --proxy and --noproxy
-// override the proxy variables. The argument of --proxy applies to every
+// override the proxy variables. The proxy, which may be "", applies to every
 // scheme. Hosts in no_proxy are exempt unless --noproxy is set.
-func (f *proxyFlags) environment(getenv func(string) string) func(string) string {
+func (f *proxyFlags) environment(getenv func(string) string, proxy string) func(string) string {
 	return func(name string) string {
 		switch lower := strings.ToLower(name); {
 		case lower == "no_proxy" && f.noproxy != nil:
 			return *f.noproxy
-		case lower == "no_proxy" || f.url == "":
+		case lower == "no_proxy" || proxy == "":
 			return getenv(name)
-		case lower == "all_proxy" && f.url != noProxy:
-			return f.url
+		case lower == "all_proxy" && proxy != noProxy:
+			return proxy
 		}
 		return ""
 	}

@@ -12,12 +12,12 @@ type curlFlags struct{}
 // fetch, or name the format of a file that fetch detects. The value is true if
 // the flag has an argument.
 var ignoredFlags = map[string]bool{
-	"egd-file": true, "engine": true, "random-file": true, "ip-tos": true, "vlan-priority": true, "keepalive-cnt": true, "mptcp": false,
+	"egd-file": true, "engine": true, "random-file": true, "ip-tos": true, "vlan-priority": true, "mptcp": false,
 	"proxy-http2": false, "proxy-ssl-allow-beast": false, "proxy-ssl-auto-client-cert": false, "proxy-tlsv1": false,
 	"socks5-basic": false, "ssl-sessions": true, "tls-earlydata": false, "trace-ids": false, "ftp-ssl-ccc": false,
 	"ftp-ssl-ccc-mode": true, "dump-ca-embed": false, "pubkey": true,
-	"compressed-ssh": false, "expect100-timeout": true, "cert-type": true, "key-type": true, "proxy-cert-type": true, "proxy-key-type": true, "false-start": false, "happy-eyeballs-timeout-ms": true,
-	"keepalive-time": true, "no-alpn": false, "no-keepalive": false, "no-npn": false, "no-sessionid": false,
+	"compressed-ssh": false, "expect100-timeout": true, "cert-type": true, "key-type": true, "proxy-cert-type": true, "proxy-key-type": true, "false-start": false,
+	"no-alpn": false, "no-npn": false, "no-sessionid": false,
 	"parallel-immediate": false, "post301": false, "post302": false, "post303": false, "retry-connrefused": false,
 	"sasl-ir": false, "ssl-allow-beast": false, "ssl-no-revoke": false, "ssl-revoke-best-effort": false,
 	"styled-output": false, "suppress-connect-headers": false, "tcp-fastopen": false, "tcp-nodelay": false,
@@ -45,8 +45,7 @@ var unsupportedFlags = map[string]string{
 var unsupportedValues = map[string]string{
 
 	"ciphers": "the ciphers are those of Go", "create-file-mode": "use umask",
-	"local-port": "the system chooses the local port", "login-options": "use --sasl MECHANISM",
-	"preproxy":       "only one proxy is supported",
+	"login-options":  "use --sasl MECHANISM",
 	"request-target": "the request target is the URL", "telnet-option": "options are negotiated",
 	"proxy-ciphers": "the ciphers are those of Go", "proxy-tls13-ciphers": "the ciphers are those of Go",
 	"sigalgs": "the signature algorithms are those of Go", "ech": "Encrypted Client Hello is not supported",

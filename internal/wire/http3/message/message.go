@@ -27,6 +27,9 @@ type Transport interface {
 	// Only reports whether https requests must not use TCP.
 	Only() bool
 
+	// HeadStart returns the time after which TCP is tried too.
+	HeadStart() time.Duration
+
 	// Handshake opens a connection over a connected UDP socket. The field
 	// ServerName of config is required. If Handshake fails, it closes the socket.
 	Handshake(ctx context.Context, socket net.Conn, config *tls.Config) (Conn, error)
