@@ -26,6 +26,9 @@ func reportTLS(t *trace.Trace, s tls.ConnectionState, config *tls.Config) {
 		parameters += fmt.Sprint(" / ", s.CurveID)
 	}
 	t.Connection(parameters)
+	if s.ECHAccepted {
+		t.Connection("ECH: server accepted it")
+	}
 	switch {
 	case s.NegotiatedProtocol != "":
 		t.Connectionf("ALPN: server accepted %s", s.NegotiatedProtocol)

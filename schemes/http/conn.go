@@ -143,7 +143,7 @@ func proxyKey(netKey string, via *proxyRoute, o fetch.Origin) string {
 // connect opens a connection to the server of a request. If via is not nil, it
 // connects to the proxy or gateway.
 func (d *driver) connect(ctx context.Context, wr *wireRequest, via *proxyRoute) (*conn, error) {
-	dial := dialer{env: d.env, http1Only: true}
+	dial := dialer{env: d.env, http1Only: true, ech: d.opts.ECH}
 	var c net.Conn
 	var rawConn *eofConn
 	var err error

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
+	"strconv"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
@@ -14,6 +15,7 @@ import (
 type dialer struct {
 	env       fetch.Env
 	http1Only bool // offer only HTTP/1.1 in the TLS handshake
+	ech       *ECH // nil if it is not used
 }
 
 func (d *dialer) dialTCP(ctx context.Context, addr string) (net.Conn, error) {
@@ -21,13 +23,10 @@ func (d *dialer) dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 }
 
 // dialTLS opens a TLS connection. It also returns the underlying TCP
-// connection.
+// connection. If the server rejects Encrypted Client Hello, dialTLS may open a
+// second connection.
 func (d *dialer) dialTLS(ctx context.Context, addr string) (*tls.Conn, *eofConn, error) {
-	tcp, err := d.dialTCP(ctx, addr)
-	if err != nil {
-		return nil, nil, err
-	}
-	host, _, err := net.SplitHostPort(addr)
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		host = addr
 	}
@@ -35,9 +34,26 @@ func (d *dialer) dialTLS(ctx context.Context, addr string) (*tls.Conn, *eofConn,
 	if d.http1Only {
 		protocols = protocols[1:]
 	}
-	raw := &eofConn{Conn: tcp}
-	conn, err := fetch.Handshake(ctx, raw, d.env.TLS, host, nil, protocols...)
-	return conn, raw, err
+	var a *echAttempt
+	for {
+		tcp, err := d.dialTCP(ctx, addr)
+		if err != nil {
+			return nil, nil, err
+		}
+		if a == nil {
+			n, _ := strconv.ParseUint(port, 10, 16)
+			a, err = d.ech.newAttempt(ctx, d.env.TLS, host, uint16(n), addr, fetch.PeerOf(tcp).IsValid())
+			if err != nil {
+				tcp.Close()
+				return nil, nil, err
+			}
+		}
+		raw := &eofConn{Conn: tcp}
+		conn, err := fetch.Handshake(ctx, raw, a.config, host, nil, protocols...)
+		if err == nil || !a.retries(err) {
+			return conn, raw, err
+		}
+	}
 }
 
 // An eofConn is a connection that records whether Read has returned io.EOF.

@@ -28,8 +28,8 @@ func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
 		MaxIdlePerKey: maxIdle, MaxIdle: maxAllIdle, Done: env.Done, NoGreeting: true,
 		Permits: func(ctx context.Context, c *conn) bool { return env.Net.Permits(ctx, c) },
 	}
-	d.h2 = h2{env: env, idle: &d.idle}
-	d.h3 = h3{env: env, transport: opts.HTTP3, tcp: d.h2.connect, pool: h3pool{done: env.Done}}
+	d.h2 = h2{env: env, ech: opts.ECH, idle: &d.idle}
+	d.h3 = h3{env: env, ech: opts.ECH, transport: opts.HTTP3, tcp: d.h2.connect, pool: h3pool{done: env.Done}}
 	d.newRequest = func(_ context.Context, req *fetch.Request) (*wireRequest, error) {
 		return newWireRequest(req, port, opts)
 	}

@@ -48,6 +48,7 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) 
 	if err != nil {
 		return nil, err
 	}
+	ctx = d.opts.ECH.attach(ctx, req.Trace)
 	netKey := d.env.Net.Key(ctx)
 	http1Only := wr.http1Only || d.opts.HTTP1 || d.opts.Legacy != (Legacy{}) || tracesBytes(req.Trace)
 	if wr.target.Scheme == "https" && via == nil && !http1Only {

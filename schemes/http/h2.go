@@ -25,6 +25,7 @@ import (
 // pool, and later requests use HTTP/1.
 type h2 struct {
 	env  fetch.Env
+	ech  *ECH
 	idle *sessions.Pool[*conn]
 
 	servers h2Servers
@@ -227,7 +228,7 @@ func (h *h2) dial(ctx context.Context, key poolKey, addr string) (net.Conn, erro
 
 // open opens a TLS connection.
 func (h *h2) open(ctx context.Context, netKey, addr string) (*tcpConn, error) {
-	dial := dialer{env: h.env}
+	dial := dialer{env: h.env, ech: h.ech}
 	end := h.idle.Opening(ctx, connKey(netKey, "https", addr), nil)
 	c, raw, err := dial.dialTLS(ctx, addr)
 	end(err)

@@ -20,6 +20,7 @@ import (
 // An h3 sends HTTP/3 requests.
 type h3 struct {
 	env       fetch.Env
+	ech       *ECH
 	transport HTTP3 // nil if HTTP/3 is not used
 	tcp       func(ctx context.Context, netKey, addr string) (*tcpConn, error)
 	pool      h3pool
@@ -106,9 +107,23 @@ func (h *h3) connect(
 // dial opens a connection to addr, which authenticates as the host of the URL. It
 // calls begun when the name of the server was resolved.
 func (h *h3) dial(ctx context.Context, wr *wireRequest, addr string, begun func()) (*h3conn, error) {
+	a, err := h.ech.newAttempt(ctx, h.env.TLS, wr.target.Host, wr.target.Port, addr, true)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		c, err := h.dialWith(ctx, a.config, wr, addr, begun)
+		if err == nil || !a.retries(err) {
+			return c, err
+		}
+	}
+}
+
+// dialWith is like dial, with a TLS configuration.
+func (h *h3) dialWith(ctx context.Context, config *tls.Config, wr *wireRequest, addr string, begun func()) (*h3conn, error) {
 	within := datagram.With(ctx, func(ctx context.Context, socket net.Conn) (net.Conn, error) {
 		begun()
-		config := h.env.TLS.Clone()
+		config := config.Clone()
 		if config == nil {
 			config = &tls.Config{}
 		}

@@ -24,6 +24,10 @@ type Options struct {
 	// returns values. If HTTP3 is nil, HTTP/3 is not used.
 	HTTP3 HTTP3
 
+	// ECH selects the https requests that use Encrypted Client Hello. If it is
+	// nil, no request uses it.
+	ECH *ECH
+
 	Auth Auth // authentication method for Request.Auth
 
 	// Negotiator makes the tokens for the method Negotiate. It may be nil.

@@ -20,6 +20,7 @@ type Service struct {
 	Host      string   // name of the endpoint
 	Port      uint16   // port of the endpoint
 	Protocols []string // ALPN protocols, such as h2 and h3
+	ECH       []byte   // ECHConfigList for Encrypted Client Hello (RFC 9848), or nil
 }
 
 // HTTP3 reports whether the endpoint supports HTTP/3.
@@ -30,6 +31,7 @@ const (
 	maxServices  = 16               // endpoints of an origin that are returned
 	maxTargets   = 8                // length of a chain of records in AliasMode
 	maxProtocols = 32               // protocols of an endpoint that are read
+	maxECH       = 8 << 10          // bytes of an ECHConfigList; longer ones are ignored
 	maxKnown     = 1024             // origins whose services are remembered
 	longest      = time.Hour        // time for which services are remembered
 	shortest     = 10 * time.Second // the same, also if the lookup failed
@@ -152,6 +154,9 @@ func (b *bindings) endpoints(host string, port uint16) (all []Service) {
 		if _, none := record.GetParam(dnsmessage.SVCParamNoDefaultALPN); !none {
 			s.Protocols = append(s.Protocols, "http/1.1")
 		}
+		if value, _ := record.GetParam(dnsmessage.SVCParamECH); len(value) > 0 && len(value) <= maxECH {
+			s.ECH = value
+		}
 		all = append(all, s)
 	}
 	return all
@@ -163,7 +168,7 @@ func supported(record *dnsmessage.SVCBResource) bool {
 	for ; len(value) >= 2; value = value[2:] {
 		switch dnsmessage.SVCParamKey(binary.BigEndian.Uint16(value)) {
 		case dnsmessage.SVCParamALPN, dnsmessage.SVCParamNoDefaultALPN, dnsmessage.SVCParamPort,
-			dnsmessage.SVCParamIPv4Hint, dnsmessage.SVCParamIPv6Hint:
+			dnsmessage.SVCParamIPv4Hint, dnsmessage.SVCParamIPv6Hint, dnsmessage.SVCParamECH:
 		default:
 			return false
 		}

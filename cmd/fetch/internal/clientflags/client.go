@@ -30,6 +30,7 @@ type Flags struct {
 	gateway  gatewayFlags
 	route    routeFlags
 	dns      dnsFlags
+	ech      echFlags
 	sockets  socketFlags
 	Login    LoginFlags
 	TLS      tlsFlags
@@ -60,6 +61,7 @@ func (f *Flags) RegisterConnection(s *options.Set) {
 	f.route.register(s)
 	f.dns.register(s)
 	f.sockets.register(s)
+	f.ech.register(s)
 	f.Login.register(s)
 	f.TLS.register(s)
 	f.startTLS.register(s)
@@ -81,6 +83,7 @@ func (f *Flags) RegisterTransport(s *options.Set) {
 	f.route.register(s)
 	f.dns.register(s)
 	f.sockets.register(s)
+	f.ech.register(s)
 	f.TLS.register(s)
 }
 
@@ -161,6 +164,9 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 		return nil, err
 	}
 	c.useHTTP3(f, &spec)
+	if err := c.useECH(f, &spec); err != nil {
+		return nil, err
+	}
 	if spec.Object != nil && len(f.Replay.Archives) == 0 {
 		if err := c.useAltSvc(f, spec.Object, &spec); err != nil {
 			return nil, err

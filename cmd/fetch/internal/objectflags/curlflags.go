@@ -48,7 +48,7 @@ var unsupportedValues = map[string]string{
 	"login-options":  "use --sasl MECHANISM",
 	"request-target": "the request target is the URL", "telnet-option": "options are negotiated",
 	"proxy-ciphers": "the ciphers are those of Go", "proxy-tls13-ciphers": "the ciphers are those of Go",
-	"sigalgs": "the signature algorithms are those of Go", "ech": "Encrypted Client Hello is not supported",
+	"sigalgs":              "the signature algorithms are those of Go",
 	"abstract-unix-socket": "use --unix-socket PATH", "delegation": "Kerberos tickets are never delegated",
 	"service-name": "the service is HTTP", "proxy-service-name": "the service is HTTP", "socks5-gssapi-service": "Kerberos is not supported for SOCKS",
 	"haproxy-clientip": "the PROXY protocol is not supported", "hostpubmd5": "use --hostpubsha256", "ipfs-gateway": "use --gateway ipfs=URL",

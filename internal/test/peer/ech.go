@@ -1,0 +1,126 @@
+package peer
+
+import (
+	"bytes"
+	"crypto/ecdh"
+	"crypto/rand"
+	"crypto/tls"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+
+	"golang.org/x/crypto/cryptobyte"
+)
+
+// An ECHKey is the key of a server for Encrypted Client Hello.
+type ECHKey struct {
+	tls.EncryptedClientHelloKey
+	List []byte // the ECHConfigList of the key
+}
+
+// NewECHKey returns a new key. The name public is sent in plaintext.
+func NewECHKey(t TB, public string, id uint8) ECHKey {
+	t.Helper()
+	private, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatalf("peer: %v", err)
+	}
+	var b cryptobyte.Builder
+	b.AddUint16(0xfe0d)
+	b.AddUint16LengthPrefixed(func(b *cryptobyte.Builder) {
+		b.AddUint8(id)
+		b.AddUint16(0x0020) // DHKEM(X25519, HKDF-SHA256)
+		b.AddUint16LengthPrefixed(func(b *cryptobyte.Builder) { b.AddBytes(private.PublicKey().Bytes()) })
+		b.AddUint16LengthPrefixed(func(b *cryptobyte.Builder) {
+			b.AddUint16(1) // HKDF-SHA256
+			b.AddUint16(1) // AES-128-GCM
+		})
+		b.AddUint8(32)
+		b.AddUint8LengthPrefixed(func(b *cryptobyte.Builder) { b.AddBytes([]byte(public)) })
+		b.AddUint16(0)
+	})
+	config := b.BytesOrPanic()
+	var list cryptobyte.Builder
+	list.AddUint16LengthPrefixed(func(b *cryptobyte.Builder) { b.AddBytes(config) })
+	return ECHKey{
+		EncryptedClientHelloKey: tls.EncryptedClientHelloKey{Config: config, PrivateKey: private.Bytes(), SendAsRetry: true},
+		List:                    list.BytesOrPanic(),
+	}
+}
+
+// An ECHServer is an https server of package net/http. It records all bytes that
+// clients send.
+type ECHServer struct {
+	Addr string
+
+	mu    sync.Mutex
+	conns []*bytes.Buffer
+}
+
+// ECH starts an ECHServer whose responses are "hello". The keys are called for
+// each connection. If there are none, the server does not support ECH.
+func ECH(t TB, cert *Cert, keys func() []tls.EncryptedClientHelloKey) *ECHServer {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("peer: %v", err)
+	}
+	s := &ECHServer{Addr: l.Addr().String()}
+	config := &tls.Config{Certificates: []tls.Certificate{cert.TLS}}
+	config.GetEncryptedClientHelloKeys = func(*tls.ClientHelloInfo) ([]tls.EncryptedClientHelloKey, error) { return keys(), nil }
+	server := &http.Server{TLSConfig: config, ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "hello\n")
+	})}
+	go server.ServeTLS(&echListener{l, s}, "", "")
+	t.Cleanup(func() { server.Close() })
+	return s
+}
+
+// Received returns the number of connections with data since the last call, and
+// reports whether clients have sent text in plaintext.
+func (s *ECHServer) Received(text string) (conns int, found bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.conns {
+		found = found || strings.Contains(b.String(), text)
+		if b.Len() > 0 {
+			conns++
+		}
+	}
+	s.conns = nil
+	return conns, found
+}
+
+type echListener struct {
+	net.Listener
+	server *ECHServer
+}
+
+func (l *echListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	l.server.mu.Lock()
+	defer l.server.mu.Unlock()
+	received := new(bytes.Buffer)
+	l.server.conns = append(l.server.conns, received)
+	return &echConn{c, l.server, received}, nil
+}
+
+type echConn struct {
+	net.Conn
+	server   *ECHServer
+	received *bytes.Buffer
+}
+
+func (c *echConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	c.received.Write(p[:n])
+	return n, err
+}
