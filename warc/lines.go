@@ -74,7 +74,7 @@ func (r *lineReader) read() error {
 	if h.Type() != Request || !isHTTP(h.Get("Content-Type")) {
 		return nil
 	}
-	request, err := r.readRequest()
+	request, err := readRequest(r)
 	switch {
 	case err != nil:
 		return err

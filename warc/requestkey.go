@@ -37,8 +37,8 @@ type requestSummary struct {
 	body   string
 }
 
-// readRequest reads the HTTP request in the block of the current record.
-func (r *Reader) readRequest() (s requestSummary, err error) {
+// readRequest reads the HTTP request in a block.
+func readRequest(r io.Reader) (s requestSummary, err error) {
 	block, err := io.ReadAll(io.LimitReader(r, maxRequest))
 	if err != nil {
 		return s, err

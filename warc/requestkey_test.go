@@ -39,7 +39,8 @@ var requestCases = []struct {
 	{"GET", "http://h.example/k", "GET", "", "", ""},
 }
 
-// writeRequests writes the exchanges of requestCases to a WARC file.
+// writeRequests writes the exchanges of requestCases to a WARC file. It checks that
+// the Writer returns the keys of its responses.
 func writeRequests(t *testing.T) string {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
@@ -50,7 +51,17 @@ func writeRequests(t *testing.T) string {
 		if c.media != "" {
 			head += "content-type: " + c.media + "\r\n"
 		}
-		name = mustWrite(t, w, capture.Response(text(plainAnswer)), capture.Request(text(head+"\r\n"+c.body)))[0].File
+		request, response := capture.Request(text(head+"\r\n"+c.body)), capture.Response(text(plainAnswer))
+		group := []*Record{response, request}
+		if i%2 == 1 {
+			group = []*Record{request, response}
+		}
+		positions := mustWrite(t, w, group...)
+		name = positions[0].File
+		path, _, _ := strings.Cut(Key(c.url), "?")
+		if got := strings.TrimPrefix(positions[i%2].Line.Key, path); got != c.want {
+			t.Errorf("%s: the Writer returns the key %q, want %q", c.name, got, c.want)
+		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)

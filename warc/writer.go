@@ -234,6 +234,9 @@ func (w *Writer) appendGroup(group []*Record) (positions []Position, err error) 
 		end += p.Length
 		positions = append(positions, p)
 	}
+	if err := addRequests(group, positions); err != nil {
+		return nil, w.rollback(fetch.LocalError(err))
+	}
 	if err := w.out.Flush(); err != nil {
 		return nil, w.rollback(fetch.LocalError(err))
 	}
