@@ -14,3 +14,6 @@ func TestSoakSharedCrawl(t *testing.T) {
 
 // TestSoakUploadMemory runs TestUploadMemory with an object of 1 GiB.
 func TestSoakUploadMemory(t *testing.T) { uploadMemory(t, 1<<30) }
+
+// TestSoakBrowserKills runs TestBrowserKills with 20 kills and 80 pages.
+func TestSoakBrowserKills(t *testing.T) { browserKills(t, 20) }
