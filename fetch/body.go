@@ -42,8 +42,11 @@ func expectedLength(req *Request, resp *Response) int64 {
 		return -1
 	}
 	first, end, _ := req.Range.Bounds(resp.Size)
-	if resp.Offset != first {
+	switch {
+	case resp.Offset != first:
 		end = resp.Size // the server ignored the range and sends the complete object
+	case first == 0 && end < resp.Size && req.IfSame != "" && req.IfSame != resp.Validator:
+		return -1 // the range, or the complete object if it has changed
 	}
 	return max(end-resp.Offset, 0)
 }

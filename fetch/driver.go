@@ -22,6 +22,10 @@ import (
 // the Body. If ctx ends, reading from the Body also fails. The Body of a Stat
 // request is empty. A field of the Response is zero if the protocol cannot
 // report it without transferring the object.
+//
+// A driver that cannot select the Range of a request sends the complete object.
+// Its Size is then -1 if Range.End is not 0, because the Client compares the body
+// with the selected bytes.
 type Driver interface {
 	Do(ctx context.Context, req *Request) (*Response, error)
 }

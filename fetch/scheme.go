@@ -1,11 +1,8 @@
 package fetch
 
 import (
-	"context"
 	"io"
 	"iter"
-	"net/http"
-	"strings"
 
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
@@ -78,24 +75,3 @@ func (s Scheme) Search(u uri.URI, q Search) (uri.URI, error) {
 
 // NeedsHost reports whether URLs of the scheme are invalid without a host.
 func (s Scheme) NeedsHost() bool { return s.Port != 0 && !s.Traits.HostOptional }
-
-// FuncScheme returns a scheme without a network, whose objects are the results of
-// the function get: a media type such as "text/html", and the object. Documents
-// can lead to other URLs of the scheme. The function get is called by several
-// goroutines at the same time. An error without a Fault gets the Fault Internal.
-//
-// Other schemes are literals of type Scheme with a [Driver].
-func FuncScheme(name string, get func(u uri.URI) (media, object string, err error)) Scheme {
-	do := func(_ context.Context, req *Request) (*Response, error) {
-		media, object, err := get(req.URL)
-		if err != nil {
-			return nil, FaultOf(err).With(err)
-		}
-		resp := &Response{Kind: Document, Media: media, Size: int64(len(object)), Body: http.NoBody}
-		if req.Op != Stat {
-			resp.Body = io.NopCloser(strings.NewReader(object))
-		}
-		return resp, nil
-	}
-	return Scheme{Name: name, Links: scheme.Links{To: []string{name}}, Open: func(Env) Driver { return DriverFunc(do) }}
-}

@@ -23,7 +23,7 @@ func ExampleRun() {
 	testShelf := func(t *testing.T) {
 		fetchtest.Run(t, fetchtest.Suite{
 			Schemes: schemes, Document: "shelf://localhost/book", Body: []byte("a book"), Missing: "shelf://localhost/none",
-			NoRanges: true, Local: true,
+			Local: true,
 		})
 	}
 	all := func(string, string) (bool, error) { return true, nil }

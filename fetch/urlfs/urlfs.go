@@ -46,8 +46,9 @@ type FS struct {
 }
 
 // New returns the file system of the listing at a URL that the user entered, as
-// for [fetch.Client.Get]. It sends no request. If the URL is invalid or names no
-// listing, all methods of the FS return an error.
+// for [fetch.Client.Get]. New sends no request. If the URL is invalid, is missing
+// on the server or names no listing, all methods of the FS return an error. As
+// with [os.DirFS], [fs.WalkDir] passes this error to its function first.
 //
 // All requests of the FS use ctx, because the methods of fs.FS have no context.
 // The caller closes the Client after the last use of the FS.
@@ -121,9 +122,12 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // Stat returns the properties of a file or a directory. It follows symbolic
 // links. Sys returns the [fetch.Entry] of the listing. If the size of a file is
-// unknown, Size returns 0.
+// unknown, Size returns 0. Stat of "." requests the listing of the root.
 func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	n, err := f.find(name)
+	if err == nil && n == f.root {
+		_, err = n.list() // no listing describes the root, but it may be missing
+	}
 	if err != nil {
 		return nil, pathError("stat", name, err)
 	}

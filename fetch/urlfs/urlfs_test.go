@@ -90,6 +90,36 @@ func TestFile(t *testing.T) {
 	check(t, newClient(t, schemes.Options{}, ""), "file://"+root+"/")
 }
 
+// TestRoot checks that a walk starts with the error of a root that is no
+// directory.
+func TestRoot(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir)
+	c := newClient(t, schemes.Options{}, "")
+	base := "file://" + filepath.ToSlash(dir)
+	for _, test := range []struct {
+		name, url string
+		is        error
+	}{
+		{"invalid", "file://[", fetch.BadURL},
+		{"missing", base + "/none/", fs.ErrNotExist},
+		{"missing, by its Fault", base + "/none/", fetch.NotFound},
+		{"a file", base + "/a.txt", fetch.Unsupported},
+	} {
+		calls := 0
+		err := fs.WalkDir(urlfs.New(t.Context(), c, test.url), ".", func(_ string, d fs.DirEntry, err error) error {
+			calls++
+			if d != nil {
+				t.Errorf("%s: a directory entry for the root", test.name)
+			}
+			return err
+		})
+		if calls != 1 || !errors.Is(err, test.is) {
+			t.Errorf("%s: %d calls, %v", test.name, calls, err)
+		}
+	}
+}
+
 func TestFileServer(t *testing.T) {
 	root := t.TempDir()
 	put(t, root)
