@@ -94,7 +94,8 @@ func (c *Client) Close() error {
 
 // Get retrieves the object at a URL that the user entered. It parses text with
 // [ParseURL]. The caller must close the body of the response. The error is an
-// [*Error].
+// [*Error], and the Response is then nil. An object that does not exist is an error
+// with the Fault [NotFound].
 func (c *Client) Get(ctx context.Context, text string) (*Response, error) {
 	u, err := ParseURL(text)
 	if err != nil {
@@ -126,8 +127,9 @@ func ParseURL(text string) (uri.URI, error) {
 
 // Do sends a request, follows redirects and returns the final response. The
 // caller must close the response body. If ctx ends, reading from the body also
-// fails. The error is an [*Error]. If the server rejects the request, Do
-// returns an error, or the error page if req.ErrorBody is set.
+// fails. The error is an [*Error], and the Response is then nil. If the server
+// rejects the request, Do returns an error, or the error page if req.ErrorBody is
+// set.
 func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 	select {
 	case <-c.done:

@@ -17,16 +17,29 @@
 // Programs with other options or schemes call [New]. [FuncScheme] makes a scheme
 // of a function, and the file doc/writing-a-scheme.md describes others.
 //
+// A Client only retrieves objects: it has no POST and no other method that changes
+// the server.
+//
 // Every request returns a [Response]. The field Kind distinguishes a document,
 // a menu, a searchable index and a session. [Client.List] and
 // [Response.Entries] read a menu as entries. [Client.Query] returns the URL of a
 // search. [Entry.Request] returns a request for an entry of a listing, and
 // [Response.Request] returns a request for a link in a document.
 //
-// Other packages build on a Client: save downloads to files, fetch/urlfs presents
-// listings as an io/fs.FS, mirror crawls, links finds the links of documents,
-// fetch/roundtrip is a transport for net/http, and wrap has middlewares. The file
-// doc/library.md lists the package for each task.
+// These packages, whose paths start with github.com/anyurl/fetch, build on a
+// Client:
+//
+//   - schemes returns all schemes, and schemes/NAME a single one.
+//   - save downloads to files, and verify compares their digests.
+//   - fetch/urlfs presents listings as an io/fs.FS.
+//   - fetch/roundtrip is a transport for net/http.
+//   - wrap has middlewares for retries, limits, logs and caches.
+//   - links finds the links of documents, and mirror crawls.
+//   - warc reads and writes web archives, and warc/record records requests.
+//   - gateway serves archives and live URLs to browsers.
+//   - uri parses URLs, and netrc has credentials from a file.
+//
+// The file doc/library.md lists the package for each task.
 //
 // # Safety
 //

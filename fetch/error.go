@@ -152,6 +152,9 @@ func isNetwork(err error) bool {
 // Retryable reports whether a request that failed with err may succeed if it is
 // sent again. The result depends on the class of the error. For a failed name
 // resolution, it depends on the error of the resolver.
+//
+// Retryable is true if the deadline of the context has passed, because a later
+// attempt can have another deadline. A loop must check ctx.Err as well.
 func Retryable(err error) bool {
 	var dns *net.DNSError
 	if errors.As(err, &dns) {

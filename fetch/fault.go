@@ -6,7 +6,8 @@ package fetch
 //
 //	if errors.Is(err, fetch.NotFound) { ... }
 //
-// The zero Fault is not a class. No error has it in its chain.
+// [Retryable] reports whether another attempt may succeed. A [Refusal] in the
+// chain describes what the Policy denied. The zero Fault is not a class. No error has it in its chain.
 type Fault uint8
 
 const (
@@ -20,7 +21,7 @@ const (
 	DiskFull                     // no space left on the local device
 	DNS                          // the host name does not resolve
 	Connect                      // the connection failed or was reset; transient
-	Timeout                      // the server did not respond in time; transient
+	Timeout                      // the server did not respond in time, or the deadline of the context has passed; transient
 	TLS                          // the peer could not be authenticated
 	Auth                         // credentials are missing or wrong
 	Protocol                     // the server violated its protocol
@@ -76,8 +77,18 @@ var faults = [...]struct {
 	Canceled:    {"canceled", false},
 }
 
-// String returns the name of the Fault for log records and messages, such as
-// "not-found".
+// String returns the name of the Fault for log records and messages. It is usually
+// the identifier in lower case, such as "not-found". The other names are:
+//
+//	BadURL      invalid-uri
+//	Local       io-local
+//	InUse       busy
+//	TryLater    server-temp
+//	Denied      server-perm
+//	BadPort     policy-port
+//	BadAddress  policy-address
+//	BadReferral policy-redirect
+//	Mismatch    integrity
 func (f Fault) String() string {
 	if int(f) >= len(faults) {
 		f = 0

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -54,5 +56,32 @@ func TestFaultOf(t *testing.T) {
 	}
 	if Fault(200).String() != "unknown" || Fault(0).retryable() {
 		t.Error("a Fault that is none")
+	}
+}
+
+// TestFaultNames checks the names in the comments of Fault.String.
+func TestFaultNames(t *testing.T) {
+	source, err := os.ReadFile("fault.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^//\t(\w+) +([a-z-]+)$`).FindAllSubmatch(source, -1) {
+		listed[string(m[1])] = string(m[2])
+	}
+	constants := regexp.MustCompile(`(?m)^\t(\w+) .*// `).FindAllSubmatch(source, -1)
+	if len(constants) != len(faults)-1 {
+		t.Fatalf("%d constants, want %d", len(constants), len(faults)-1)
+	}
+	upper := regexp.MustCompile(`([a-z])([A-Z])`)
+	for i, m := range constants {
+		name := string(m[1])
+		want, ok := listed[name]
+		if !ok {
+			want = strings.ToLower(upper.ReplaceAllString(name, "$1-$2"))
+		}
+		if got := Fault(i + 1).String(); got != want {
+			t.Errorf("%s is printed as %q, but its comment says %q", name, got, want)
+		}
 	}
 }

@@ -34,8 +34,13 @@ type Policy struct {
 	// proxies and to data connections. It may be nil.
 	Blocked func(netip.AddrPort) bool
 
-	MaxHops int   // redirects per request; 0 means 10, negative means none
-	MaxBody int64 // maximum size of a body in bytes; 0 means no limit
+	MaxHops int // redirects per request; 0 means 10, negative means none
+
+	// MaxBody is the maximum size of a body in bytes, after the decoding of content
+	// codings. 0 means no limit. The error has the Fault TooLarge. Client.Do and
+	// Client.Get return it if the server announces a larger size, and otherwise
+	// Body.Read, after MaxBody bytes.
+	MaxBody int64
 
 	// MaxTime is the maximum duration of a request, including the transfer of
 	// the body. A negative value means no limit. Zero means 5 minutes
@@ -61,8 +66,12 @@ const (
 func Public() Policy { return Policy{} }
 
 // Typed returns the Policy for URLs that the user entered. It allows these URLs
-// to name any host except metadata services. Links and redirects are more
-// restricted.
+// to name any host except metadata services, and the schemes with Local set.
+//
+// A link or redirect from a public server can lead to public addresses only, and
+// one from a private network also to addresses of the same network. Its scheme
+// must be in Scheme.Links of the document's scheme. For example, https documents
+// lead to https only. The file doc/policy.md has all rules, also those for ports.
 func Typed() Policy { return Policy{reach: anywhere} }
 
 // Allowlist returns a Policy that allows only the given hosts. Each host is a

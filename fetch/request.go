@@ -36,7 +36,11 @@ type Request struct {
 	From *Source // the document or redirect that supplied the URL; nil if the user entered the URL
 	Op   Op
 
-	Range Range // the part to retrieve; the zero Range is the complete object
+	// Range is the part to retrieve. The zero Range is the complete object. A
+	// server or a protocol may ignore a Range and send the complete object. The
+	// Response then has the Offset 0, also if First is 0. The caller therefore
+	// compares Offset with First, and reads at most the bytes of the range.
+	Range Range
 
 	// IfSame and IfNot make the request conditional. Both are validators from
 	// Response.Validator, such as an HTTP entity tag. With IfSame, the server

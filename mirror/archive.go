@@ -17,17 +17,19 @@ type Finding struct {
 	Derived bool   `json:"derived,omitempty"` // if true, Reindex writes the file again
 }
 
-// ErrIncomplete means that an archive still has pending URLs.
+// ErrIncomplete means that an archive still has pending URLs. Its Fault is
+// fetch.TooLarge.
 var ErrIncomplete = archive.ErrIncomplete
 
-// ErrLost means that more WARC records are missing than Options.MaxLost allows.
+// ErrLost means that more WARC records are missing than Options.MaxLost allows. Its
+// Fault is fetch.Local.
 var ErrLost = archive.ErrLost
 
 // ErrFilesLost means that committed WARC records of a worker are neither in its
 // directory nor in the store. ErrObjectsLost means that the store lacks an object
 // that the crawl has uploaded. ErrOtherFolder means that the name of a worker
-// belongs to another directory. After Abandon, a new directory can use the
-// name.
+// belongs to another directory. After Abandon, a new directory can use the name.
+// The Fault of these errors is fetch.Local.
 var (
 	ErrFilesLost   = archive.ErrFilesLost
 	ErrObjectsLost = archive.ErrObjectsLost
@@ -35,12 +37,12 @@ var (
 )
 
 // ErrComplete means that the last run of a crawl with a shared frontier is
-// complete, and that Options.Again is false.
+// complete, and that Options.Again is false. Its Fault is fetch.Local.
 var ErrComplete = frontier.ErrEnded
 
-// Verify checks all files of the archive. The database must
-// match the digest of its rows. The files in tree/ must match the digests of the
-// retrieved objects. The records in the WARC files must be complete and match
+// Verify checks all files of the archive. The database must match the digest of its
+// rows. The files in tree/ must match the digests of the retrieved objects. The
+// records in the WARC files must be complete and match
 // their digests. All other files must match the manifest, and the manifest must
 // match its digest in the database. After a run that was killed, some of these
 // digests are missing. Verify then returns a note. A file that is not in the

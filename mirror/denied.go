@@ -13,7 +13,7 @@ import (
 
 // ErrDenied means that the Policy of this worker denies all hosts that have
 // pending URLs. The URLs remain pending for workers whose Options.Seeds contain
-// URLs of the same servers.
+// URLs of the same servers. Its Fault is fetch.BadAddress.
 var ErrDenied = fetch.BadAddress.Errorf("the policy denies all hosts that have pending URLs; they remain pending for other workers")
 
 var errManyDenied = fetch.BadAddress.Errorf("the policy denies more than %d hosts of this crawl; "+

@@ -17,13 +17,23 @@
 //	options.json         seeds and settings for [Crawl.Options]
 //	report.json          statistics of the last run, also as text in report.txt
 //
-// With Options.Sink, Run crawls without an archive: the Sink receives each object,
+// With Options.Sink, Run crawls without an archive: the [Sink] receives each object,
 // its links and the result of the visit. It can store them in a database, or in
-// memory as [Memory]:
+// memory as [Memory]. The database of the URLs is then in a temporary directory,
+// which Run removes:
 //
 //	objects := mirror.Memory{}
+//	seed, err := fetch.ParseURL(text)
+//	...
 //	o := mirror.Options{Seeds: []uri.URI{seed}, Client: client, Sink: objects}
-//	_, err := mirror.Run(ctx, o)
+//	o.Event = func(e mirror.Event) {
+//		if e.Err != nil {
+//			log.Print(e.URL, ": ", e.Err)
+//		}
+//	}
+//	sum, err := mirror.Run(ctx, o)
+//
+// A URL that fails is no error of Run, also if it is a seed: see [Summary].Failed.
 //
 // Scope.Filter is a function that decides which links Run follows, such as the
 // result of [OmitIf]. [Open] returns a Crawl, whose methods read and change a

@@ -11,8 +11,7 @@ import (
 // State is "waits" for an upload that failed and is repeated, "paused" if the
 // worker claims no hosts, and "resumed" at the end of this pause. The state
 // "denied" is reported once if the Policy denies URLs because the user did not
-// enter their seeds.
-// State is "waiting" if all hosts with pending URLs are paused after a failure.
+// enter their seeds. State is "waiting" if all hosts with pending URLs are paused after a failure.
 type Event struct {
 	Time      time.Time `json:"time"`
 	Run       int64     `json:"run"`
@@ -21,7 +20,7 @@ type Event struct {
 	Depth     int       `json:"depth,omitempty"`     // number of links between a seed and the URL
 	Seed      bool      `json:"seed,omitempty"`      // if true, the URL is a seed of this run
 	Rejected  bool      `json:"rejected,omitempty"`  // if true, the URL is a seed, or the target of its redirect, and was excluded or is gone
-	State     string    `json:"state"`               // a State, or another value as described above
+	State     string    `json:"state"`               // a State, or another value, which the comment of Event lists
 	Unchanged bool      `json:"same,omitempty"`      // if true, the archive already has the object
 	Repaired  bool      `json:"repaired,omitempty"`  // if true, the object is unchanged, but its file was missing or damaged
 	Unreached bool      `json:"unreached,omitempty"` // if true, the URL is pending, because the server could not be reached
@@ -63,7 +62,6 @@ type Summary struct {
 	Failed    int64 // URLs that failed permanently
 	Unreached int64 // URLs left for the next run, because the server could not be reached
 	Unread    int64 // retrieved pages that Options.Browser could not open or read
-	Excluded  int64 // URLs that are out of scope, denied by policy, too large, or of another media type
 	Bytes     int64 // size of the new objects, in bytes
 	Attic     int64 // number of files moved to attic/
 	Pending   int64 // URLs that this run has not visited yet
@@ -73,6 +71,13 @@ type Summary struct {
 	// could not be reached. They include URLs that earlier processes and other
 	// workers have visited.
 	Dead, Postponed int64
+
+	// Excluded counts the URLs that the run was to visit and then rejected. They are
+	// denied by the Policy, robots.txt or ExcludeHost, too large, or of another media
+	// type. URLs of earlier runs and targets of redirects can also be out of scope.
+	// A missing URL that no document contains, such as that of robots.txt, is also
+	// excluded. Links that the Scope omits are not counted.
+	Excluded int64
 
 	// NewlyFailed counts the URLs that failed in this run but not in the
 	// previous run. URLs that could not be reached also count. The value is 0

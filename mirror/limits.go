@@ -45,7 +45,8 @@ type Limits struct {
 	SameText int64 `json:"same_text,omitempty"`
 }
 
-// The default values of Limits.
+// The default values of the fields of [Limits] with the same names. They can change
+// between versions.
 const (
 	DefaultLinks   = 10_000
 	DefaultEntries = 1_000_000

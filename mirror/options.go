@@ -21,7 +21,7 @@ import (
 // last run, how to observe the run, and crawls with several workers.
 type Options struct {
 	Dir    string        // directory of the archive, which is created if necessary
-	Seeds  []uri.URI     // URLs entered by the user; the archive does not store their passwords
+	Seeds  []uri.URI     // URLs entered by the user, see fetch.ParseURL; the archive does not store their passwords
 	Client *fetch.Client // client for all requests, including its Policy, credentials and retries
 	Scope  Scope         // the links to follow; by default, links to URLs below a seed
 	Limits Limits        // number of objects, bytes, time and other limits

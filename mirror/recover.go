@@ -13,7 +13,7 @@ import (
 )
 
 // ErrIntact means that Recover found a database without damage and changed
-// nothing.
+// nothing. Its Fault is fetch.Usage.
 var ErrIntact = archive.ErrIntact
 
 // NeedsRecovery reports whether err means that the database of an archive is

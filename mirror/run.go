@@ -15,13 +15,15 @@ import (
 )
 
 // Run mirrors the seeds and all linked URLs in the scope. It ends if no URL is
-// pending, if a limit is reached, if Options.Stop is closed, or if ctx ends. If the previous run was
-// interrupted, Run continues it.
+// pending, if a limit is reached, if Options.Stop is closed, or if ctx ends. If the
+// previous run was interrupted, Run continues it.
 //
 // A nil error means that all URLs were retrieved, except those counted in
-// Summary.Failed and Summary.Unreached. If a limit ended the run, the error is
-// ErrLimit. If another process holds the lock of the archive, the error is
-// fetch.InUse.
+// Summary.Failed, Unreached and Excluded. Options.Event receives the error of each
+// of these URLs. The Summary is valid in any case. If a limit ended the run, the
+// error is ErrLimit. If another process holds the lock of the archive, the error is
+// fetch.InUse. Several runs with different directories may use the same Client at
+// the same time.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	if err := o.validate(); err != nil {
 		return Summary{}, err

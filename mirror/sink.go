@@ -137,6 +137,9 @@ func (o *Options) makeDir() (remove func(), err error) {
 
 // Memory is a [Sink] that keeps the retrieved objects in memory. The keys are
 // their URLs. It is for small crawls, and can be read when Run has returned.
+//
+// It also contains the files robots.txt and the sitemaps that Run has retrieved.
+// URLs that failed or redirect are missing. Options.Event receives their errors.
 type Memory map[string][]byte
 
 // Put stores the object of a visit that has one.

@@ -21,7 +21,7 @@ const (
 	Kept     State = "kept"     // retrieved and never requested again, such as a news article
 	Gone     State = "gone"     // retrieved by an earlier run, but deleted on the server
 	Dead     State = "dead"     // failed permanently
-	Excluded State = "excluded" // out of scope, denied by policy, too large, or of another media type
+	Excluded State = "excluded" // rejected, for the reasons that Summary.Excluded lists
 )
 
 // statesOf converts states of this package to states of the frontier.

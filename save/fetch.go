@@ -23,8 +23,12 @@ type Result struct {
 }
 
 // Get downloads the object at a URL that the user entered to the file at path.
-// It parses url with [fetch.ParseURL], and calls [Fetch] with Options.Resume. If
-// a call fails, the next call with the same arguments resumes the download.
+// It parses url with [fetch.ParseURL], and calls [Fetch] with Options.Resume.
+//
+// If a call fails, also because ctx has ended, the next call with the same
+// arguments resumes the download. It starts again if the server has not identified
+// the version of the object (fetch.Response.Validator). A call after a success
+// downloads the object again and replaces the file.
 func Get(ctx context.Context, client *fetch.Client, url, path string) (Result, error) {
 	u, err := fetch.ParseURL(url)
 	if err != nil {

@@ -60,9 +60,11 @@ func (p Progress) String() string {
 // download runs in the goroutine of the loop, while the loop waits for the next
 // value. Each loop over the iterator is a new download.
 //
-// In the last value, Progress.Result is the result of Get. If Get fails, the last
-// value has its error instead. A loop that ends early cancels the download, and
-// the next one resumes it.
+// In the last value, Progress.Result is the result of Get. If Get fails, for
+// example because ctx has ended, the last value has its error instead. A loop that
+// ends early cancels the download. The next loop resumes it, as the next call of
+// Get does. All files are closed before the last value, so that a program may exit
+// when it has an error.
 func Watch(ctx context.Context, client *fetch.Client, url, path string) iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
 		u, err := fetch.ParseURL(url)

@@ -1,6 +1,7 @@
 // Package save downloads objects to files. A file gets its final name only when
 // it is complete. The following function downloads a URL and retries transient
-// errors. If it is called again after a failure, it resumes the download:
+// errors. If it is called again after a failure, it resumes the download if the
+// server identifies versions of the object (fetch.Response.Validator):
 //
 //	func download(ctx context.Context, url, path string) error {
 //		client := schemes.NewClient(fetch.Typed())
@@ -33,9 +34,11 @@
 // a socket or a descriptor such as /dev/stdout, the bytes are written to it
 // directly.
 //
-// With Options.Resume, the part file is kept after a failure. A state file next
-// to the part file records the URL and the version of the object. [Transfer]
-// resumes downloads to destinations other than files.
+// With Options.Resume, the part file is kept after a failure if the version of
+// its bytes is known. If the server sends no validator, or if the bytes are wrong,
+// the part file is removed, and the next call starts again. A state file next to
+// the part file records the URL and the version of the object. [Transfer] resumes
+// downloads to destinations other than files.
 //
 // # Permissions and links
 //
@@ -72,13 +75,14 @@ type Options struct {
 	// Existing selects the action if the file already exists.
 	Existing Existing
 
-	// URL is the URL of the object. Resume requires it, because a part file is
-	// resumed only for the same URL. User information in URL is not recorded.
+	// URL is the URL of the object. [Create] requires it for Resume, because a part
+	// file is resumed only for the same URL. [Fetch] uses the URL of the request if
+	// URL is "". User information in URL is not recorded.
 	URL string
 
-	// If Resume is true, the part file of an earlier attempt is resumed. The
-	// part file is kept if this attempt fails. A complete file is not resumed,
-	// unless Existing is Continue.
+	// If Resume is true, the part file of an earlier attempt is resumed. The part
+	// file is kept if this attempt fails and State.Validator is not "". A complete
+	// file is not resumed but downloaded again, unless Existing is Continue.
 	Resume bool
 
 	// If Weak is true, two versions of the object may have the same validator,
