@@ -6,9 +6,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"hash"
-	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
@@ -33,7 +32,7 @@ type trust struct {
 
 	mu   sync.Mutex // guards the following fields
 	mac  hash.Hash  // computes authentication codes with a random key of this process
-	text []byte     // buffer of the input of mac
+	text []byte     // buffer for the input and the output of mac
 }
 
 func newTrust(o Options) *trust {
@@ -54,19 +53,24 @@ const codeSize = 16
 // code returns the authentication code of an item with the given encoded meta.
 // A program that can write to the database does not know the key, so it cannot
 // create the code of another URL, host, depth or source.
-func (t *trust) code(it *frontier.Item, meta []byte) []byte {
+func (t *trust) code(it *frontier.Item, meta []byte) [codeSize]byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.text = fmt.Appendf(t.text[:0], "%s\n%s\n%d\n%s", it.Host, it.URL, it.Depth, meta)
+	text := append(append(t.text[:0], it.Host...), '\n')
+	text = append(append(text, it.URL...), '\n')
+	text = append(strconv.AppendInt(text, int64(it.Depth), 10), '\n')
+	text = append(text, meta...)
 	t.mac.Reset()
-	t.mac.Write(t.text)
-	return t.mac.Sum(nil)[:codeSize]
+	t.mac.Write(text)
+	t.text = t.mac.Sum(text)
+	return [codeSize]byte(t.text[len(text):])
 }
 
 // seal returns the value of Item.Meta for an item that this process found: the
 // encoded meta, a line feed and the authentication code.
 func (t *trust) seal(it *frontier.Item, meta []byte) []byte {
-	return slices.Concat(meta, []byte{'\n'}, t.code(it, meta))
+	code := t.code(it, meta)
+	return append(append(append(make([]byte, 0, len(meta)+1+codeSize), meta...), '\n'), code[:]...)
 }
 
 // encode returns the value of Item.Meta for an item with the meta m.
@@ -80,7 +84,11 @@ func (t *trust) encode(it *frontier.Item, m meta) []byte {
 // found reports whether this process has sealed the meta of an item.
 func (t *trust) found(it *frontier.Item) bool {
 	meta, code, sealed := bytes.Cut(it.Meta, []byte{'\n'})
-	return sealed && hmac.Equal(code, t.code(it, meta))
+	if !sealed {
+		return false
+	}
+	want := t.code(it, meta)
+	return hmac.Equal(code, want[:])
 }
 
 // withoutScheme returns a copy of o without its scheme.

@@ -18,6 +18,7 @@ type tx struct {
 	names   map[string]*host
 	files   map[string]int64       // row numbers of WARC files, by name
 	claimed map[frontier.Key]int64 // row numbers of claimed URLs
+	found   rules.URL              // columns that FindURL reads, because most URLs do not exist
 }
 
 // newTx returns a transaction of a session, which has not started yet.

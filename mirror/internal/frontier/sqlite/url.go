@@ -20,13 +20,15 @@ func (t *tx) FindURL(k frontier.Key) (*rules.URL, error) {
 	if id := t.claimed[k]; id != 0 {
 		where, arg = query+"id=?", id
 	}
-	u := &rules.URL{Key: k}
+	f := &t.found
 	err := t.Scan(where, []any{arg},
-		&u.ID, (*uint8)(&u.State), &u.Run, &u.Host, &u.Priority, &u.Depth, &u.Attempts)
+		&f.ID, (*uint8)(&f.State), &f.Run, &f.Host, &f.Priority, &f.Depth, &f.Attempts)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	return u, err
+	u := *f
+	u.Key = k
+	return &u, err
 }
 
 // InsertURL implements rules.Store.
