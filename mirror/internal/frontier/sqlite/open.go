@@ -87,8 +87,8 @@ func newEngine(path string, now func() time.Time, immutable bool) (*engine, erro
 		e.source = source
 	}
 	// Memory use is bounded, because the caches have a fixed size and temporary
-	// files are on disk.
-	w, err := connect(source, "cache_size(-16384)", "wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
+	// files are on disk. The allocator takes 8 KiB for a page of 4 KiB.
+	w, err := connect(source, "cache_size(-8192)", "wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, err
 	}
