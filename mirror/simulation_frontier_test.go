@@ -96,6 +96,19 @@ func (f *workerFrontier) enter(ctx context.Context) error {
 	return errConnection
 }
 
+// enterCommit is like enter for calls in a commit. The other commits of the process
+// wait for a mutex meanwhile, which stops fake time. Therefore enterCommit does not
+// wait: the connection works again.
+func (f *workerFrontier) enterCommit() error {
+	f.p.s.mu.Lock()
+	defer f.p.s.mu.Unlock()
+	f.p.s.workers.partition[f.p.worker] = time.Time{}
+	if f.p.ended.Load() {
+		return errConnection
+	}
+	return nil
+}
+
 func (f *workerFrontier) Begin(ctx context.Context, note []byte) (run int64, fresh bool, err error) {
 	if err := f.enter(ctx); err != nil {
 		return 0, false, err
@@ -154,9 +167,9 @@ func (f *workerFrontier) ClaimMore(ctx context.Context, l *frontier.Lease, n int
 }
 
 // Complete commits the results. If the process is to be killed in a commit,
-// Complete then waits for its end, so that the result is lost.
+// Complete ends it after the transaction, so that the response is lost.
 func (f *workerFrontier) Complete(ctx context.Context, l *frontier.Lease, rs []frontier.Result, ends map[string]int64) error {
-	if err := f.enter(ctx); err != nil {
+	if err := f.enterCommit(); err != nil {
 		return err
 	}
 	plain := slices.Clone(rs)
@@ -167,8 +180,8 @@ func (f *workerFrontier) Complete(ctx context.Context, l *frontier.Lease, rs []f
 		return err
 	}
 	if f.p.killInCommit.CompareAndSwap(true, false) {
+		f.p.s.kill(f.p)
 		close(f.p.committed)
-		<-f.p.gone
 		return errConnection
 	}
 	return nil
@@ -221,8 +234,8 @@ func (f *workerFrontier) Unlogged(context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-func (f *workerFrontier) Logged(ctx context.Context) error {
-	if err := f.enter(ctx); err != nil {
+func (f *workerFrontier) Logged(_ context.Context) error {
+	if err := f.enterCommit(); err != nil {
 		return err
 	}
 	f.mu.Lock()

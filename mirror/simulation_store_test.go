@@ -16,8 +16,8 @@ import (
 // A simulatedLedger records the WARC files of a sharedFrontier.
 type simulatedLedger struct{ f *workerFrontier }
 
-func (l simulatedLedger) Finish(ctx context.Context, w *frontier.WARCFile) error {
-	if err := l.f.enter(ctx); err != nil {
+func (l simulatedLedger) Finish(_ context.Context, w *frontier.WARCFile) error {
+	if err := l.f.enterCommit(); err != nil {
 		return err
 	}
 	l.f.mu.Lock()

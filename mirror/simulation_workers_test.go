@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -31,8 +32,7 @@ type simulatedProcess struct {
 
 	ended        atomic.Bool // if true, the process changes nothing outside its directory
 	killInCommit atomic.Bool
-	committed    chan struct{} // closed after the commit in which the process is killed
-	gone         chan struct{} // closed when the process is killed
+	committed    chan struct{} // closed after the commit in which the process was killed
 	calls        atomic.Uint64
 }
 
@@ -173,7 +173,7 @@ func (s *simulation) newWorkerProcess(worker int) (*simulatedProcess, context.Co
 	w.starts[worker]++
 	s.counts.Runs++
 	p := &simulatedProcess{s: s, worker: worker, name: fmt.Sprintf("w%d.%d", worker, w.starts[worker]), dir: w.dirs[worker],
-		committed: make(chan struct{}), gone: make(chan struct{})}
+		committed: make(chan struct{})}
 	w.current[worker], w.running[p.name] = p, true
 	ctx, cancel := context.WithCancelCause(s.Context())
 	p.cancel = cancel
@@ -191,7 +191,10 @@ func (s *simulation) workerFailure() {
 	switch {
 	case event < 4 && event != 2 && p == nil:
 	case event < 2:
-		s.kill(p)
+		synctest.Wait()
+		if !p.ended.Load() {
+			s.kill(p)
+		}
 	case event == 2:
 		s.note("w%d does not reach the database for %v", worker, duration)
 		s.mu.Lock()
@@ -208,11 +211,8 @@ func (s *simulation) workerFailure() {
 		p.killInCommit.Store(true)
 		select {
 		case <-p.committed:
-			s.kill(p)
 		case <-time.After(20 * time.Second):
-			if !p.killInCommit.CompareAndSwap(true, false) {
-				s.kill(p)
-			}
+			p.killInCommit.Store(false)
 		}
 	case event < 9:
 		s.note("outage of %s", h.name)
@@ -220,9 +220,9 @@ func (s *simulation) workerFailure() {
 	}
 }
 
-// kill ends a process. The worker continues with the files in their present state.
+// kill ends a process. The worker continues with a copy of the files in their
+// present state.
 func (s *simulation) kill(p *simulatedProcess) {
-	synctest.Wait()
 	s.note("kill %s", p.name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,14 +230,38 @@ func (s *simulation) kill(p *simulatedProcess) {
 	delete(s.workers.running, p.name)
 	p.ended.Store(true)
 	next := filepath.Join(s.dirs, p.name)
-	if err := os.CopyFS(next, os.DirFS(p.dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := copyPresent(p.dir, next); err != nil {
 		s.Error(err)
 	}
-	if s.workers.dirs[p.worker] == p.dir {
-		s.workers.dirs[p.worker] = next
-	}
+	s.workers.dirs[p.worker] = next
 	p.cancel(errKilled)
-	close(p.gone)
+}
+
+// copyPresent copies the files of a directory. Other goroutines can remove
+// temporary files meanwhile.
+func copyPresent(from, to string) error {
+	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		name, _ := filepath.Rel(from, path)
+		if e.IsDir() {
+			return os.MkdirAll(filepath.Join(to, name), 0o777)
+		}
+		body, err := os.ReadFile(path)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		return os.WriteFile(filepath.Join(to, name), body, 0o666)
+	})
+}
+
+// ignoreMissing returns nil for an error about a file that does not exist.
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // checkShared checks that the crawl is complete.
