@@ -36,7 +36,7 @@ type Case struct {
 // A Rival is another program that performs the same task, such as curl. The
 // table reports a rival that is not installed as missing.
 type Rival struct {
-	Program string // name in PATH, the constant itself, or the folder of a Go program of this module, such as "./internal/tool/bench/copyfile"
+	Program string // name in PATH, the constant itself, newer with the path of a program of Debian 13, or the folder of a Go program of this module, such as "./internal/tool/bench/copyfile"
 	Args    []string
 }
 
@@ -62,7 +62,7 @@ type Target struct {
 
 // cases returns all cases.
 func cases() []Case {
-	return onDisk(slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), ftpCases(), mirrorCases(), serveCases(), textCases(), sharedCases(), remoteCases()))
+	return onDisk(slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), http3Cases(), ftpCases(), mirrorCases(), serveCases(), textCases(), sharedCases(), remoteCases()))
 }
 
 // onDisk adds a copy of each case that writes files. The copy writes to a disk.
@@ -146,14 +146,18 @@ func (c Case) programs(b *block, opts options) []program {
 		if r.Program == opts.as {
 			programs[0].args, found = r.Args, true
 		}
-		path, err := opts.program, error(nil)
-		if r.Program != itself {
+		path, args, err := opts.program, r.Args, error(nil)
+		if file, ok := strings.CutPrefix(r.Program, newer); ok {
+			var start []string
+			path, start = peer.Newer(b, file)
+			args = append(start, args...)
+		} else if r.Program != itself {
 			path, err = find(b, r.Program)
 		}
 		if err != nil {
 			b.Logf("bench: %s: %v (make peers)", c.Name, err)
 		}
-		programs = append(programs, program{name: r.name(), path: path, args: r.Args})
+		programs = append(programs, program{name: r.name(), path: path, args: args})
 	}
 	if !found {
 		b.Fatalf("bench: %s: -as: the case has no rival %q", c.Name, opts.as)
