@@ -40,6 +40,13 @@ func TestUnixSocket(t *testing.T) {
 	}
 	local := &http.Server{Handler: mux}
 	go local.Serve(l)
+	if runtime.GOOS == "linux" {
+		abstract, err := net.Listen("unix", "@"+path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go local.Serve(abstract)
+	}
 	defer local.Close()
 
 	for _, test := range []struct {
@@ -47,6 +54,8 @@ func TestUnixSocket(t *testing.T) {
 		code, contacted  int
 	}{
 		{"no such host", "--unix-socket $S http://socket.example/hello", "hello from socket.example", 0, 0},
+		{"abstract name", "--abstract-unix-socket $S http://socket.example/hello", "hello from socket.example", 0, 0},
+		{"no abstract name", "--retry 0 --abstract-unix-socket $S.missing http://socket.example/hello", "", 4, 0},
 		{"header", "--unix-socket $S -I http://socket.example/hello -o /dev/null", "", 0, 0},
 		{"redirect within the origin", "--unix-socket $S http://socket.example/same", "hello from socket.example", 0, 0},
 		{"redirect to a private host", "--unix-socket $S http://socket.example/away", "", 9, 0},
@@ -56,6 +65,9 @@ func TestUnixSocket(t *testing.T) {
 		{"no folder of the socket", "--unix-socket $S/x --retry 3 http://socket.example/hello", "", 3, 0},
 		{"blocked port", "--unix-socket $S http://socket.example:25/hello", "", 9, 0},
 	} {
+		if runtime.GOOS != "linux" && strings.Contains(test.args, "abstract") {
+			continue
+		}
 		contacted = 0
 		args := strings.NewReplacer("$S", path, "$P", port).Replace(test.args)
 		out := runFetch(t, test.code, strings.Fields(args)...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,8 +30,19 @@ func (f *routeFlags) register(s *options.Set) {
 	p.StringArrayVar(&f.connectTo, "connect-to", nil, "`HOST1:PORT1:HOST2:PORT2`: connect to HOST2 instead of HOST1")
 	p.StringVar(&f.local, "interface", "", "use the network interface or the local IP address `NAME`")
 	p.StringVar(&f.socket, "unix-socket", "", "connect to the Unix socket at `PATH`, not to the host of the URL")
+	p.Func("abstract-unix-socket", "connect to the abstract Unix socket `NAME` of Linux", f.setAbstract)
 	p.BoolVarP(&f.v4, "ipv4", "4", false, "use only IPv4 addresses")
 	p.BoolVarP(&f.v6, "ipv6", "6", false, "use only IPv6 addresses")
+}
+
+// setAbstract handles --abstract-unix-socket. Package net uses @ for the zero
+// byte at the start of such a name.
+func (f *routeFlags) setAbstract(name string) error {
+	if runtime.GOOS != "linux" || name == "" {
+		return fetch.Unsupported.Errorf("--abstract-unix-socket requires Linux and a name")
+	}
+	f.socket = "@" + name
+	return nil
 }
 
 // localAddrs returns the local addresses that --interface selects, or nil. As
