@@ -150,7 +150,7 @@ func isRunnable(line string, words []string) bool {
 	}
 	for _, w := range words[1:] {
 		switch name, _, _ := strings.Cut(w, "="); name {
-		case "mirror", "serve", "frontier", "browse", "search", "pack", "export", "index", "verify", "diff", "plan", "uri", "-u", "-n", "--user", "--netrc", "--cert", "--key",
+		case "mirror", "serve", "frontier", "browse", "search", "pack", "export", "import", "index", "verify", "diff", "plan", "uri", "-u", "-n", "--user", "--netrc", "--cert", "--key",
 			"--archive", "--proxy", "-x", "--metalink", "--mirror-url", "--signature", "--checksum", "--checksum-file", "--dav", "--gateway", "--ask",
 			"-K", "--cacert", "--http3", "--resolve", "--wait", "--negotiate", "--aws-sigv4", "-z", "--input-file", "--warc-file", "--news-server", "--robots", "-r":
 			return false

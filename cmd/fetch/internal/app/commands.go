@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/frontiercmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/helpcmd"
+	"github.com/anyurl/fetch/cmd/fetch/internal/importcmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/mirrorcmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectcmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/recordcmd"
@@ -27,7 +28,7 @@ func Commands(s *console.Streams) *command.Tree {
 		objectcmd.NewLs(t), objectcmd.NewBrowse(t), objectcmd.NewInfo(t), objectcmd.NewPlan(t), objectcmd.NewSearch(t),
 		treecmd.NewFind(t), treecmd.NewDu(t), treecmd.NewDiff(t),
 		mirrorcmd.New(t), archivecmd.NewVerify(t), archivecmd.NewRecover(t), archivecmd.NewIndex(t), archivecmd.NewPack(t), archivecmd.NewExport(t),
-		recordcmd.New(t), servecmd.New(t), screenshotcmd.New(t), frontiercmd.New(t), uricmd.New(t), helpcmd.NewMan(t), helpcmd.NewCompletion(t))
+		recordcmd.New(t), importcmd.New(t), servecmd.New(t), screenshotcmd.New(t), frontiercmd.New(t), uricmd.New(t), helpcmd.NewMan(t), helpcmd.NewCompletion(t))
 	t.List = func(args []string) string {
 		var out limitedBuffer
 		Run(args, strings.NewReader(""), &out, io.Discard)

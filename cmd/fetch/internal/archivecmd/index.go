@@ -3,6 +3,8 @@ package archivecmd
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
@@ -73,6 +75,12 @@ func (c *indexCommand) Run(ctx context.Context, args []string) error {
 	}
 	if info, err := os.Stat(args[0]); err == nil && info.IsDir() && len(args) == 1 {
 		return crawlflags.AdviseArchive(args[0], mirror.Reindex(ctx, args[0]))
+	}
+	for _, name := range args {
+		switch strings.ToLower(filepath.Ext(name)) {
+		case ".har", ".mhtml", ".mht":
+			return fetch.Usage.Errorf("%s has no WARC records: fetch import converts it to a WARC file", name)
+		}
 	}
 	w, flush := terminal.NewWriter(c.Stdout)
 	return console.FlushAfter(warc.Index(w, args...), flush)
