@@ -60,7 +60,7 @@ func startProxy(t *testing.T, roots *x509.CertPool, change func(*capture.Handler
 	}
 	client := fetch.New(fetch.Options{Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: roots}},
 		fetchhttp.Schemes(fetchhttp.Options{})...)
-	store := capture.NewWriter(w, false)
+	store := capture.NewWriter(w, capture.WriterOptions{})
 	p.handle = &capture.Handler{Client: client, From: typed, Store: store.Store, Note: p.note}
 	server := &mitm.Server{CA: ca, Handler: p.handle, Refused: func(_ *http.Request, reason string) { p.note("%s", reason) }}
 	if change != nil {

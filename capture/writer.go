@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"sync"
+	"time"
 
 	"github.com/anyurl/fetch/warc"
 )
@@ -12,8 +13,9 @@ import (
 // written before becomes a revisit record. It must be created with [NewWriter].
 // It is safe for concurrent use.
 type Writer struct {
-	files *warc.Writer
-	sync  bool
+	files   *warc.Writer
+	options WriterOptions
+	opened  time.Time // when the first record of the current file was written; zero before
 
 	mu          sync.Mutex
 	recent, old map[[sha256.Size]byte]original // two generations, which bound the memory
@@ -40,10 +42,24 @@ const (
 	maxOriginalURL = 2 << 10 // bytes of a URL to which a revisit record refers
 )
 
-// NewWriter returns a Writer that writes to files. If sync is true, it syncs the
-// file after each exchange. The caller closes files after the last exchange.
-func NewWriter(files *warc.Writer, sync bool) *Writer {
-	return &Writer{files: files, sync: sync, recent: map[[sha256.Size]byte]original{}}
+// WriterOptions configures a [Writer].
+type WriterOptions struct {
+	Sync bool // sync the file after each exchange
+
+	// Age is the time after which an exchange starts a new file, or 0. The names of
+	// the files must not be fixed.
+	Age time.Duration
+
+	// Dedup is the index of other archives, or nil. A response that it lists, with
+	// the same URL, method, body and payload, becomes a revisit record. The caller
+	// closes it.
+	Dedup *warc.IndexFile
+}
+
+// NewWriter returns a Writer that writes to files. The caller closes files after the
+// last exchange.
+func NewWriter(files *warc.Writer, o WriterOptions) *Writer {
+	return &Writer{files: files, options: o, recent: map[[sha256.Size]byte]original{}}
 }
 
 // Store writes the records of an exchange and frees it. It is a function for
@@ -61,19 +77,23 @@ func (w *Writer) Store(_ context.Context, x *Exchange) error {
 
 func (w *Writer) write(x *Exchange) error {
 	first, known := w.lookup(x)
-	var reference *warc.Reference
-	if known {
-		reference = &first.reference
+	group, err := records(x, first, known)
+	if err == nil && !known {
+		if first, known, err = w.findElsewhere(x, group); known {
+			group, err = records(x, first, true)
+		}
 	}
-	group, err := x.Records(reference, first.digest)
 	if err != nil || len(group) == 0 {
+		return err
+	}
+	if err := w.rotate(); err != nil {
 		return err
 	}
 	positions, err := w.files.Write(group...)
 	if err != nil {
 		return err
 	}
-	if w.sync {
+	if w.options.Sync {
 		if err := w.files.Sync(); err != nil {
 			return err
 		}
@@ -81,6 +101,40 @@ func (w *Writer) write(x *Exchange) error {
 	w.count(x, known)
 	if p := positions[0]; !known && isOriginal(x) && p.PayloadDigest != "" {
 		w.remember(x.Sum, original{warc.Reference{ID: p.ID, URL: x.Request.URL, Date: p.Date}, p.PayloadDigest})
+	}
+	return nil
+}
+
+// records returns the records of an exchange, whose payload is first if known is
+// true.
+func records(x *Exchange, first original, known bool) ([]*warc.Record, error) {
+	if !known {
+		return x.Records(nil, "")
+	}
+	return x.Records(&first.reference, first.digest)
+}
+
+// findElsewhere searches the index of other archives for the payload of an
+// exchange.
+func (w *Writer) findElsewhere(x *Exchange, group []*warc.Record) (first original, known bool, err error) {
+	if w.options.Dedup == nil || !isOriginal(x) {
+		return first, false, nil
+	}
+	first.reference, first.digest, known, err = w.options.Dedup.Original(group...)
+	return first, known, err
+}
+
+// rotate finishes the current file if it has reached its maximum age.
+func (w *Writer) rotate() error {
+	now := time.Now()
+	if w.options.Age > 0 && !w.opened.IsZero() && now.Sub(w.opened) >= w.options.Age {
+		if err := w.files.Close(); err != nil {
+			return err
+		}
+		w.opened = time.Time{}
+	}
+	if w.opened.IsZero() {
+		w.opened = now
 	}
 	return nil
 }

@@ -50,13 +50,18 @@ func OpenIndex(name string) (*IndexFile, error) {
 func (x *IndexFile) Close() error { return fetch.LocalError(x.file.Close()) }
 
 // Original searches the index for a capture with the URL, the HTTP status and
-// the payload digest of r. It returns a reference for [Capture.Revisit]. The
-// result digest is the payload digest in the index. The result ok is false if
-// there is no such capture, or if the Body of r is not an io.ReadSeeker. URLs
-// with the same [Key] are treated as equal. Original restores the position of
-// the Body. If the file is not sorted, Original can miss captures or return an
-// error that wraps fetch.Mismatch.
-func (x *IndexFile) Original(r *Record) (original Reference, digest string, ok bool, err error) {
+// the payload digest of the first record of a group. If the group has a request with
+// another method than GET, the capture has the same method and body. Original
+// returns a reference for [Capture.Revisit]. The result digest is the payload digest
+// in the index. The result ok is false if there is no such capture, or if the Body of
+// the first record is not an io.ReadSeeker. URLs with the same [Key] are treated as
+// equal. Original restores the positions of the bodies. If the file is not sorted,
+// Original can miss captures or return an error that wraps fetch.Mismatch.
+func (x *IndexFile) Original(group ...*Record) (original Reference, digest string, ok bool, err error) {
+	if len(group) == 0 {
+		return original, "", false, nil
+	}
+	r := group[0]
 	body, seekable := r.Body.(io.ReadSeeker)
 	if !seekable || r.Type != Response && r.Type != Resource {
 		return original, "", false, nil
@@ -75,6 +80,15 @@ func (x *IndexFile) Original(r *Record) (original Reference, digest string, ok b
 	own, err := sized.indexLine(nil)
 	if err != nil || own.Key == "" {
 		return original, "", false, fetch.LocalError(err)
+	}
+	requests, err := requestsOf(group)
+	if err != nil {
+		return original, "", false, fetch.LocalError(err)
+	}
+	for i, summary := range requests {
+		if areLinked(group, i, 0) {
+			own.addRequest(&summary)
+		}
 	}
 	sums := map[Algorithm]string{}
 	for l, err := range x.lookup(own.Key) {

@@ -225,6 +225,10 @@ func (w *Writer) setDefaults(group []*Record) []*Record {
 // appendGroup writes the records. If an error occurs, it removes the records
 // that it has already written.
 func (w *Writer) appendGroup(group []*Record) (positions []Position, err error) {
+	requests, err := requestsOf(group)
+	if err != nil {
+		return nil, fetch.LocalError(err)
+	}
 	end := w.size
 	for i, r := range group {
 		p, err := w.writeRecord(r, concurrentTo(group, i), end)
@@ -234,9 +238,7 @@ func (w *Writer) appendGroup(group []*Record) (positions []Position, err error) 
 		end += p.Length
 		positions = append(positions, p)
 	}
-	if err := addRequests(group, positions); err != nil {
-		return nil, w.rollback(fetch.LocalError(err))
-	}
+	addRequests(group, positions, requests)
 	if err := w.out.Flush(); err != nil {
 		return nil, w.rollback(fetch.LocalError(err))
 	}

@@ -6,27 +6,37 @@ import (
 	"slices"
 )
 
-// addRequests adds the requests in a group to the index lines of their responses,
-// as [Lines] does when it reads the records.
-func addRequests(group []*Record, positions []Position) error {
-	for i, request := range group {
-		if request.Type != Request || !isHTTP(request.Media) {
+// requestsOf returns the requests in a group with another method than GET, by their
+// position in the group. The result is nil if there is none.
+func requestsOf(group []*Record) (all map[int]requestSummary, err error) {
+	for i, r := range group {
+		if r.Type != Request || !isHTTP(r.Media) {
 			continue
 		}
+		summary, err := r.summary()
+		if err != nil {
+			return nil, err
+		}
+		if summary.hasOwnKey() {
+			if all == nil {
+				all = map[int]requestSummary{}
+			}
+			all[i] = summary
+		}
+	}
+	return all, nil
+}
+
+// addRequests adds requests of a group to the index lines of their responses, as
+// [Lines] does when it reads the records.
+func addRequests(group []*Record, positions []Position, requests map[int]requestSummary) {
+	for i, summary := range requests {
 		for j, r := range group {
-			if r.Type != Response && r.Type != Revisit || positions[j].Line.Key == "" || !areLinked(group, i, j) {
-				continue
-			}
-			summary, err := request.summary()
-			if err != nil {
-				return err
-			}
-			if summary.hasOwnKey() {
+			if (r.Type == Response || r.Type == Revisit) && positions[j].Line.Key != "" && areLinked(group, i, j) {
 				positions[j].Line.addRequest(&summary)
 			}
 		}
 	}
-	return nil
 }
 
 // areLinked reports whether the records i and j of a group belong to the same
@@ -39,20 +49,28 @@ func areLinked(group []*Record, i, j int) bool {
 	return targetURI(group[i].URL) == targetURI(group[j].URL) && (names(i, j) || names(j, i))
 }
 
-// summary reads the block of a request record again, which Write has read. The
+// summary reads the block of a request record, and restores its position. The
 // result is empty for a GET request, and for a block that cannot be read twice.
 func (r *Record) summary() (s requestSummary, err error) {
 	block, ok := r.Body.(io.ReadSeeker)
 	if !ok {
 		return s, nil
 	}
-	if _, err := block.Seek(-r.Size, io.SeekCurrent); err != nil {
+	start, err := block.Seek(0, io.SeekCurrent)
+	if err != nil {
 		return s, err
 	}
 	const get = "GET "
-	start := make([]byte, min(int64(len(get)), r.Size))
-	if _, err := io.ReadFull(block, start); err != nil || string(start) == get {
-		return s, err
+	method := make([]byte, len(get))
+	n, err := io.ReadFull(block, method)
+	if err == io.ErrUnexpectedEOF || err == io.EOF {
+		err = nil
 	}
-	return readRequest(io.MultiReader(bytes.NewReader(start), io.LimitReader(block, r.Size-int64(len(start)))))
+	if err == nil && string(method) != get {
+		s, err = readRequest(io.MultiReader(bytes.NewReader(method[:n]), block))
+	}
+	if err == nil {
+		_, err = block.Seek(start, io.SeekStart)
+	}
+	return s, err
 }

@@ -26,8 +26,8 @@ var otherWords = map[string]string{
 	"cmd/fetch/internal/clientflags":  "http https urn file s3",                  // flags of these schemes, kinds of stores
 	"cmd/fetch/internal/command":      "cid data mailserver mailto mid news urn", // completions of URLs without slashes; a flag of curl
 	"cmd/fetch/internal/foreignflags": "data",                                    // flags of other programs
+	"cmd/fetch/internal/dedup":        "file",                                    // the URL of an index on this machine
 	"cmd/fetch/internal/importcmd":    "http https cid",                          // HAR and MHTML files contain only these URLs
-	"cmd/fetch/internal/mirrorcmd":    "file",                                    // the URL of an index on this machine
 	"cmd/fetch/internal/objectcmd":    "file dav",                                // a key of the JSON of a capture, a flag
 	"cmd/fetch/internal/objectflags":  "data",                                    // a flag of curl
 	"gateway":                         "http https mailto gopher file",           // its own URLs, the user's mail program, a mistake of w3m, a file name

@@ -106,14 +106,14 @@ func (a *Archive) originalOf(c *frontier.Capture) *frontier.Capture {
 	return &frontier.Capture{URL: u.Unredacted(), Time: date, Proof: c.Proof}
 }
 
-// findElsewhere looks up the URL and the payload digest of the record r in
+// findElsewhere looks up the URL and the payload digest of a group of records in
 // Options.Dedup. It returns a capture with only a URL, a date and a payload
 // digest, or nil if there is none.
-func (a *Archive) findElsewhere(r *warc.Record) (*frontier.Capture, error) {
+func (a *Archive) findElsewhere(group []*warc.Record) (*frontier.Capture, error) {
 	if a.options.Dedup == nil {
 		return nil, nil
 	}
-	original, digest, ok, err := a.options.Dedup.Original(r)
+	original, digest, ok, err := a.options.Dedup.Original(group...)
 	if !ok || err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/dedup"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes/nntp"
@@ -21,9 +22,9 @@ type mirrorRun struct {
 	options     mirror.Options
 	report      *mirrorReport
 	client      *clientflags.OpenClient
-	dedup       dedupIndex // index of --dedup, or the zero value
-	stopMetrics func()     // stops the server of --metrics
-	stopBrowser func()     // ends the browser
+	dedup       dedup.Index // index of --dedup, or the zero value
+	stopMetrics func()      // stops the server of --metrics
+	stopBrowser func()      // ends the browser
 }
 
 // open opens the Client, the index of --dedup and the server of --metrics. The
@@ -55,7 +56,7 @@ func (c *mirrorCommand) open(ctx context.Context, seeds seedList, o mirror.Optio
 		r.options.Progress = r.report.crawl.Update
 	}
 	if name := c.mirror.archive.dedup; name != "" {
-		if r.dedup, err = openDedup(ctx, r.client.Client, name); err != nil {
+		if r.dedup, err = dedup.Open(ctx, r.client.Client, name); err != nil {
 			return nil, fmt.Errorf("--dedup: %w", err)
 		}
 		r.options.WARC.Dedup = r.dedup.IndexFile
@@ -69,7 +70,7 @@ func (c *mirrorCommand) open(ctx context.Context, seeds seedList, o mirror.Optio
 // close ends the display of the progress, and closes what open opened.
 func (r *mirrorRun) close() {
 	r.report.closeProgress()
-	r.dedup.close()
+	r.dedup.Close()
 	r.stopBrowser()
 	if r.client != nil {
 		r.client.Close()

@@ -20,6 +20,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/dedup"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway"
@@ -102,6 +103,11 @@ func (c *recordCommand) Run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer client.Close()
+	known, err := c.output.openDedup(ctx, client.Client)
+	if err != nil {
+		return err
+	}
+	defer known.Close()
 	files, err := c.output.open()
 	if err != nil {
 		return err
@@ -109,7 +115,7 @@ func (c *recordCommand) Run(ctx context.Context, args []string) (err error) {
 	for _, name := range files.Resumed {
 		c.Note("%s: continued after an interrupted run", name)
 	}
-	writer := capture.NewWriter(files.Writer, c.output.sync)
+	writer := capture.NewWriter(files.Writer, capture.WriterOptions{Sync: c.output.sync, Age: time.Duration(c.output.age), Dedup: known.IndexFile})
 	defer func() {
 		failed := writer.Err()
 		err = errors.Join(err, fetch.LocalError(failed), files.Close(failed))
@@ -191,7 +197,9 @@ func (c *recordCommand) announce(listener net.Addr, ca *mitm.CA, t *token) {
 type outputFlags struct {
 	warc, dir, prefix string
 	size              options.Bytes
+	age               options.Interval
 	sync              bool
+	dedup             string // CDXJ index of other archives, or ""
 }
 
 func (f *outputFlags) register(p *pflag.FlagSet) {
@@ -199,6 +207,8 @@ func (f *outputFlags) register(p *pflag.FlagSet) {
 	p.StringVarP(&f.dir, "output-dir", "P", "", "write WARC files to `DIR`")
 	p.StringVar(&f.prefix, "warc-prefix", "", "with --output-dir, start the names of files with `NAME` (default fetch)")
 	p.Var(&f.size, "warc-size", "with --output-dir, start a new WARC file after `BYTES` (default 1000000000)")
+	p.Var(&f.age, "warc-time", "with --output-dir, also start a new WARC file after `TIME`, such as 30m")
+	p.StringVar(&f.dedup, "dedup", "", "write revisit records for responses that the index `CDXJ` lists")
 	p.BoolVar(&f.sync, "sync", false, "write each response to the disk before its client receives the end")
 }
 
@@ -208,8 +218,8 @@ func (f *outputFlags) check() error {
 		return fetch.Usage.Errorf("record requires either --warc FILE or --output-dir DIR")
 	case f.warc != "" && !arguments.IsNewWARC(f.warc):
 		return fetch.Usage.Errorf("--warc requires a name that ends in .warc, .warc.gz or .warc.zst, such as %q", f.warc+".warc.gz")
-	case f.warc != "" && (f.size != 0 || f.prefix != ""):
-		return fetch.Usage.Errorf("--warc-size and --warc-prefix require --output-dir, because --warc names a single file")
+	case f.warc != "" && (f.size != 0 || f.age != 0 || f.prefix != ""):
+		return fetch.Usage.Errorf("--warc-size, --warc-time and --warc-prefix require --output-dir, because --warc names a single file")
 	}
 	return nil
 }
@@ -220,6 +230,17 @@ func (f *outputFlags) folder() string {
 		return f.dir
 	}
 	return filepath.Dir(f.warc)
+}
+
+// openDedup opens the index of --dedup. The result has no index without the flag.
+func (f *outputFlags) openDedup(ctx context.Context, client *fetch.Client) (x dedup.Index, err error) {
+	if f.dedup == "" {
+		return x, nil
+	}
+	if x, err = dedup.Open(ctx, client, f.dedup); err != nil {
+		return x, fmt.Errorf("--dedup: %w", err)
+	}
+	return x, nil
 }
 
 // open opens the WARC files.

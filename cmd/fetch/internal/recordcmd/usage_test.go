@@ -32,6 +32,8 @@ func TestUsage(t *testing.T) {
 		{"another name", 2, []string{"--warc", "a.txt"}, ".warc"},
 		{"an ARC file", 2, []string{"--warc", "a.arc"}, ".warc.zst"},
 		{"rotation of a single file", 2, []string{"--warc", "a.warc.gz", "--warc-size", "1M"}, "--output-dir"},
+		{"an old file", 2, []string{"--warc", "a.warc.gz", "--warc-time", "1h"}, "--output-dir"},
+		{"an index that does not exist", 3, []string{"--warc", "a.warc.gz", "--dedup", "none.cdxj"}, "--dedup"},
 		{"a finished file", 3, []string{"--warc", "old.warc.gz"}, "exists"},
 		{"another address", 2, []string{"--warc", "a.warc.gz", "--listen", "0.0.0.0:0"}, "--public"},
 		{"a host name", 2, []string{"--warc", "a.warc.gz", "--listen", "example.org:0"}, "--public"},

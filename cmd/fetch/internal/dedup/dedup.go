@@ -1,4 +1,5 @@
-package mirrorcmd
+// Package dedup opens the index of captures that --dedup names.
+package dedup
 
 import (
 	"bufio"
@@ -18,17 +19,16 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// A dedupIndex is the CDXJ index that --dedup names. Its close method removes
-// the copy of an index that was downloaded or decompressed.
-type dedupIndex struct {
+// An Index is the CDXJ index that --dedup names. The zero value has no index.
+type Index struct {
 	*warc.IndexFile
 	copied string // name of the copy, or ""
 }
 
-// openDedup opens a CDXJ index. The argument text is a file name, the directory
+// Open opens a CDXJ index. The caller must call Close. The argument text is a file name, the directory
 // of an archive, or a URL. An index at a URL is downloaded to a temporary file.
 // A compressed index is decompressed to a temporary file.
-func openDedup(ctx context.Context, client *fetch.Client, text string) (x dedupIndex, err error) {
+func Open(ctx context.Context, client *fetch.Client, text string) (x Index, err error) {
 	name := localName(text)
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		name = filepath.Join(name, "index", "all.cdxj")
@@ -60,7 +60,7 @@ func openDedup(ctx context.Context, client *fetch.Client, text string) (x dedupI
 		x.IndexFile, err = warc.OpenIndex(x.copied)
 	}
 	if err != nil {
-		x.close()
+		x.Close()
 	}
 	return x, err
 }
@@ -103,10 +103,12 @@ func copyIndex(in io.Reader) (name string, err error) {
 	return f.Name(), console.LocalError(errors.Join(err, f.Close()))
 }
 
-func (x *dedupIndex) close() error {
+// Close closes the index, and removes the copy of an index that was downloaded or
+// decompressed.
+func (x *Index) Close() error {
 	var err error
 	if x.IndexFile != nil {
-		err = x.Close()
+		err = x.IndexFile.Close()
 	}
 	if x.copied != "" {
 		err = errors.Join(err, os.Remove(x.copied))
