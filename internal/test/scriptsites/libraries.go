@@ -121,7 +121,7 @@ var libraryFiles = map[string]object{
 	"https://api.data.test/items/3?t=17000": {"application/json", `{"name":"third item"}`},
 	"https://slides.test/slides.md":         {"text/markdown", "# from Markdown\n\n---\n\nthird\n"},
 	"https://swagger.test/openapi.json": {"application/json", `{"openapi":"3.0.0","info":{"title":"Sample API","version":"1"},"servers":[{"url":"https://swagger.test/v1"}],
-		"paths":{"/api":{"get":{"operationId":"list","responses":{"200":{"description":"all the pets"}}},"post":{"operationId":"add","requestBody":{"content":{"application/json":{"example":{"name":"Ada"}}}},"responses":{"201":{"description":"ok"}}}}}}`},
+		"paths":{"/api":{"get":{"operationId":"list","responses":{"200":{"description":"all the pets"}}},"post":{"operationId":"add","requestBody":{"content":{"application/json":{"example":{"name":"Ada"}}}},"responses":{"201":{"description":"a new pet"}}}}}}`},
 	"https://swagger.test/": {"text/html; charset=utf-8", `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>running</title><link rel="stylesheet" href="swagger-ui.css"></head><body><div id="ui"></div>
 <script src="/swagger-ui-bundle.js" crossorigin></script><script src="/swagger-ui-standalone-preset.js"></script><script type="module" src="start.js"></script></body></html>`},
 	"https://swagger.test/v1/api":   {"application/json", `{"name":"Rex"}`},
@@ -132,15 +132,13 @@ check(async () => {
 	SwaggerUIBundle({url: 'https://swagger.test/openapi.json', dom_id: '#ui', presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset], layout: 'StandaloneLayout', validatorUrl: null})
 	await until(() => document.querySelectorAll('.opblock').length === 2)
 	step('operations')
-	document.querySelector('.opblock-get .opblock-summary-control').click()
-	step('response')
-	await until(() => document.querySelector('.opblock-get .responses-table')?.textContent.includes('all the pets'))
-	for (const [method, answer] of [['get', 'Rex'], ['post', 'POST {']]) {
-		step('execution of ' + method)
+	for (const [method, description, answer] of [['get', 'all the pets', 'Rex'], ['post', 'a new pet', 'POST {']]) {
 		const operation = document.querySelector('.opblock-' + method)
-		if (method === 'post') operation.querySelector('.opblock-summary-control').click()
-		await until(() => operation.querySelector('.try-out__btn'))
+		operation.querySelector('.opblock-summary-control').click()
+		step('operation ' + method) // before it is resolved, its buttons have no effect
+		await until(() => operation.querySelector('.responses-table')?.textContent.includes(description))
 		operation.querySelector('.try-out__btn').click()
+		step('execution of ' + method)
 		await until(() => operation.querySelector('.execute'))
 		operation.querySelector('.execute').click()
 		await until(() => operation.querySelector('.live-responses-table')?.textContent.includes(answer))
