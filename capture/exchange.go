@@ -20,6 +20,9 @@ type Exchange struct {
 	Size      int64           // bytes of the payload
 	Sum       [sha256.Size]byte
 
+	// RequestSum is the digest of the body of the request, or zero without a body.
+	RequestSum [sha256.Size]byte
+
 	record  *record.Exchange
 	payload record.Spool
 	body    record.Spool // body of the request

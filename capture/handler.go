@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"net/http"
@@ -114,7 +115,8 @@ func (h *Handler) storeBody(w http.ResponseWriter, r *http.Request, x *Exchange)
 	if r.ContentLength == 0 && r.Header.Get("Content-Length") == "" {
 		return nil
 	}
-	n, err := copyWithin(x.body, io.LimitReader(r.Body, limit+1), func() error {
+	sum := sha256.New()
+	n, err := copyWithin(x.body, io.TeeReader(io.LimitReader(r.Body, limit+1), sum), func() error {
 		return http.NewResponseController(w).SetReadDeadline(time.Now().Add(stall))
 	})
 	switch {
@@ -123,6 +125,7 @@ func (h *Handler) storeBody(w http.ResponseWriter, r *http.Request, x *Exchange)
 	case n > limit:
 		return fetch.TooLarge.Errorf("body of the request: more than %d bytes", limit)
 	}
+	sum.Sum(x.RequestSum[:0])
 	x.Request.Outgoing.Size = n
 	x.Request.Outgoing.Open = func() (io.ReadCloser, error) {
 		body, err := x.body.Reader()

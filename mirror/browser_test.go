@@ -27,7 +27,7 @@ import (
 // A fakeBrowser requests the URLs that the test names for a page, and returns
 // frames that the test chooses.
 type fakeBrowser struct {
-	requests map[string][]string // requests of a page by its path, such as "GET http://..."
+	requests map[string][]string // requests of a page by its path, such as "POST http://... BODY"
 	frames   map[string][]browser.Frame
 	errors   map[string]error
 	visits   sync.Map // number of visits by URL
@@ -38,9 +38,12 @@ func (b *fakeBrowser) UserAgent() string { return "Browser/1" }
 func (b *fakeBrowser) Cookies(uri.URI) string { return "login=secret" }
 
 // get sends a request to the handler as the proxy does.
-func (b *fakeBrowser) get(ctx context.Context, h http.Handler, method, url string) *httptest.ResponseRecorder {
-	r := httptest.NewRequestWithContext(ctx, method, url, strings.NewReader(map[bool]string{true: "a=1"}[method == "POST"]))
+func (b *fakeBrowser) get(ctx context.Context, h http.Handler, method, url, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	r.Header.Set("User-Agent", "Browser/1")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
 	w := httptest.NewRecorder()
 	func() {
 		defer func() { recover() }() // http.ErrAbortHandler
@@ -53,13 +56,13 @@ func (b *fakeBrowser) Visit(ctx context.Context, v *browser.Visit) (*browser.Pag
 	u := uri.MustParse(v.URL)
 	n, _ := b.visits.LoadOrStore(v.URL, &atomic.Int64{})
 	n.(*atomic.Int64).Add(1)
-	page := b.get(ctx, v.Handler, "GET", v.URL)
+	page := b.get(ctx, v.Handler, "GET", v.URL, "")
 	if page.Code != 200 {
 		return nil, fmt.Errorf("page: %d", page.Code)
 	}
 	for _, request := range b.requests[u.Path()] {
-		method, url, _ := strings.Cut(request, " ")
-		b.get(ctx, v.Handler, method, url)
+		part := append(strings.Split(request, " "), "")
+		b.get(ctx, v.Handler, part[0], part[1], part[2])
 	}
 	if err := b.errors[u.Path()]; err != nil {
 		return nil, err
@@ -88,6 +91,8 @@ func browserSite(t *testing.T) (site, other *httptest.Server, requests func() []
 			fmt.Fprint(w, strings.Repeat("script ", 400))
 		case r.URL.Path == "/form":
 			fmt.Fprintf(w, "answer to %s", body)
+		case r.URL.Path == "/api":
+			fmt.Fprint(w, "{}")
 		case r.URL.Path == "/moved":
 			http.Redirect(w, r, "/x.js", http.StatusFound)
 		case strings.HasPrefix(r.URL.Path, "/missing"), r.URL.Path == "/robots.txt":
@@ -113,7 +118,8 @@ func TestBrowser(t *testing.T) {
 	host := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) // another host with another lease
 	b := &fakeBrowser{
 		requests: map[string][]string{
-			"/": {"GET " + site.URL + "/a.js", "GET " + host + "/b.js", "POST " + site.URL + "/form", "GET " + site.URL + "/moved",
+			"/": {"GET " + site.URL + "/a.js", "GET " + host + "/b.js", "POST " + site.URL + "/form a=1",
+				"POST " + site.URL + "/api q=1", "POST " + site.URL + "/api q=2", "POST " + site.URL + "/api q=1", "GET " + site.URL + "/moved",
 				"GET " + site.URL + "/missing", "GET " + site.URL + "/excluded", "GET http://10.255.255.1:22/", "GET " + site.URL + "/linked"},
 			"/linked": {"GET " + site.URL + "/a.js", "GET " + host + "/b.js"},
 		},
@@ -158,6 +164,15 @@ func TestBrowser(t *testing.T) {
 	if all := recordLines(t, o.Dir); !slices.Contains(all, "resource urn:text:"+site.URL+"/") || !containsPrefix(all, "response "+site.URL+"/form") ||
 		!containsPrefix(all, "response "+site.URL+"/missing") {
 		t.Errorf("records: %q", all)
+	}
+	index, err := os.ReadFile(filepath.Join(o.Dir, "index", "all.cdxj"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range []string{"q=1", "q=2"} { // with the same answer
+		if n := strings.Count(string(index), "/api?__wb_method=post&"+body+" "); n != 1 {
+			t.Errorf("%d captures of POST %s in %s", n, body, index)
+		}
 	}
 	if slices.Contains(seen(), "GET /excluded") {
 		t.Error("an excluded URL was requested")

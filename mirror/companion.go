@@ -23,13 +23,14 @@ func (c *crawl) addExchanges(ctx context.Context, v *visit, exchanges []*capture
 	type seen struct {
 		method string
 		key    frontier.Key
+		body   [32]byte // digest of the body of the request
 		sum    [32]byte
 	}
 	p, failed, known := v.page, 0, map[seen]bool{}
 	var found []*visit
 	for _, x := range exchanges {
 		w := c.newCompanion(v, x)
-		id := seen{x.Request.Outgoing.Method, w.item.Key, x.Sum}
+		id := seen{x.Request.Outgoing.Method, w.item.Key, x.RequestSum, x.Sum}
 		limit := c.o.Limits.FileSize
 		switch {
 		case known[id], w.item.Key.IsZero(), limit > 0 && x.Size > limit:
