@@ -9,6 +9,7 @@
 # make bench-compare BASE=REV  compare with another revision, which it builds
 # make bench-large  compare the cost of an item in tasks of two sizes
 # make recordings  record the terminal sessions in doc/ with tmux
+# make screenshots  take the pictures in doc/img with Chromium
 # make soak     run the long tests, which have the build tag soak
 # make mutants PACKAGES=./uri  run the tests of packages with changed operators
 # make simulate SEEDS="-first 1 -last 20"  run simulated crawls that repeat exactly
@@ -37,7 +38,7 @@ JOBS ?= 4
 # GORACE has another time. The tests of the command start hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-.PHONY: help build test test-scheme peers lint fuzz bench bench-compare bench-large soak mutants simulate seeded-bugs other-machines testing-report recordings release release-test vuln clean
+.PHONY: help build test test-scheme peers lint fuzz bench bench-compare bench-large soak mutants simulate seeded-bugs other-machines testing-report recordings screenshots release release-test vuln clean
 
 # help prints the lines about targets at the start of this file.
 help:
@@ -144,6 +145,9 @@ vuln:
 
 recordings:
 	FETCH_RECORD=1 go test -count=1 -run '^TestRecordings$$' ./cmd/fetch
+
+screenshots:
+	FETCH_SCREENSHOTS=1 go test -count=1 -run '^TestScreenshots$$' ./gateway
 
 clean:
 	rm -rf bin dist

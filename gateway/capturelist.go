@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/format/render"
 )
@@ -76,7 +77,7 @@ func inPeriod(ctx context.Context, t target) func(yield func(fetch.Entry, error)
 func entryCapture(t target, e fetch.Entry) captureRow {
 	return captureRow{
 		Date: render.FormatDate(e.Time), Path: t.archive.pathOf(e.Time.UTC().Format(timeForm), formPage, t.url),
-		Media: tty.Escape(e.Media), Status: tty.Escape(e.Extra["status"]), Size: render.FormatSize(e.Size),
+		Media: tty.Escape(media.TrimParameters(e.Media)), Status: tty.Escape(e.Extra["status"]), Size: render.FormatSize(e.Size),
 		Digest: tty.Escape(e.Extra["digest"]),
 	}
 }

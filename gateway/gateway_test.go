@@ -20,8 +20,10 @@ func TestPages(t *testing.T) {
 		"home with cards": {"/", 200, []string{"<title>fetch</title>", "captures</span>", "2024-01-01 to 2026-01-01", "!Open a URL"}},
 		"list of captures": {root + "*/http://a.example/", 200, []string{"January 2026", `aria-current="page">2026`, `href="` + root + `2024*/http://a.example/">2024</a>`,
 			`title="2026-01-01: 1 complete"`, `href="` + root + `20240101000000-20250101000000/http://a.example/">compare</a>`, `name="url" value="http://a.example/"`}},
-		"list of a year":              {root + "2025*/http://a.example/", 200, []string{"Captures from 2025-01-01 to 2025-12-31", "January 2025", "!2026-01-01 00:00:00 UTC"}},
-		"list of a day":               {root + "20240101*/http://a.example/", 200, []string{"2024-01-01 00:00:00 UTC", "!2025-01-01 00:00:00 UTC"}},
+		"list of a year": {root + "2025*/http://a.example/", 200, []string{"Captures from 2025-01-01 to 2025-12-31", "January 2025", "!2026-01-01 00:00:00 UTC"}},
+		"list of a day": {root + "20240101*/http://a.example/", 200, []string{
+			`/20240101000000/http://a.example/"><span class="nobr">2024-01-01</span> <span class="nobr">00:00:00</span> <span class="nobr">UTC</span></a>`,
+			"!20250101000000/http://a.example/\"><span"}},
 		"list of an empty year":       {root + "2019*/http://a.example/", 404, []string{"no capture"}},
 		"list of month 13":            {root + "202413*/http://a.example/", 400, []string{"The date is invalid"}},
 		"date jump":                   {root + "?date=2025-03-01&url=http%3A%2F%2Fa.example%2F", 302, []string{"Location: " + root + "20250301/http://a.example/"}},

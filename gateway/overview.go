@@ -121,7 +121,7 @@ func (c *collection) describe(ctx context.Context, data *overviewPage) error {
 	var run crawlreport.Report
 	if json.Unmarshal(c.Report, &run) == nil {
 		data.Run = &run
-		data.Failures, data.Exclusions = newTable("Failures", "Reason", run.Failures), newTable("Exclusions", "Reason", run.Exclusions)
+		data.Failures, data.Exclusions = newTable("Failures", "Reason", inWords(run.Failures)), newTable("Exclusions", "Reason", inWords(run.Exclusions))
 		data.Failures.Count, data.Exclusions.Count = "URLs", "URLs"
 	}
 	if c.Failures != nil {

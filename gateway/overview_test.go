@@ -51,6 +51,7 @@ func TestOverview(t *testing.T) {
 		"last run":           `<dt>Visited</dt><dd>12,345</dd>`,
 		"reason":             `<td>dns &lt;b&gt;</td><td class="number">1</td><td class="bars"><svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="50" height="1"/></svg></td>`,
 		"list of failures":   `<a href="` + root + `?failures">`,
+		"reason in words":    `<td>not found</td><td class="number">2</td>`,
 		"exclusions":         `<td>denied</td><td class="number">5</td>`,
 		"runs, newest first": `<td class="number">2</td><td class="date">2026-01-01 00:00:00 UTC</td><td class="number">1.5s</td><td class="number">0</td><td class="number">1,000</td>`,
 		"chart of runs": `aria-label="New, unchanged and failed URLs of runs 1 to 2" viewBox="0 0 24 40" preserveAspectRatio="none">` +

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,7 +72,7 @@ func parse() *template.Template {
 
 // functions returns the functions that templates can call.
 func functions() template.FuncMap {
-	return template.FuncMap{"date": FormatDate, "size": FormatSize, "count": countText, "text": tty.Escape, "attr": attribute}
+	return template.FuncMap{"date": FormatDate, "size": FormatSize, "count": countText, "text": tty.Escape, "attr": attribute, "nobr": noBreaks}
 }
 
 // Templates returns the templates of this package, and the templates in the
@@ -156,4 +157,17 @@ func countText(n any) (string, error) {
 func write(w io.Writer, text string) error {
 	_, err := io.WriteString(w, text)
 	return err
+}
+
+// noBreaks returns text as HTML whose lines break only at spaces. Browsers also
+// break lines after the hyphens of a date.
+func noBreaks(text string) template.HTML {
+	var b strings.Builder
+	for i, word := range strings.Fields(text) {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(`<span class="nobr">` + template.HTMLEscapeString(word) + `</span>`)
+	}
+	return template.HTML(b.String())
 }
