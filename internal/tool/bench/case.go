@@ -19,6 +19,7 @@ type Case struct {
 	Fetch   []string // arguments; {dir} stands for an empty directory, and {url} and so on for values of Object.Words
 	Rivals  []Rival  // the ratios of Targets refer to the first rival
 	Starts  int      // number of processes in a run, one after another; 0 means 1
+	Lines   int      // expected number of lines on standard output, which Sum does not describe; 0 means that Sum does
 	Items   int      // number of files that a process writes, for the number of syncs per file; 0 means 1
 	Targets []Target
 
@@ -62,7 +63,7 @@ type Target struct {
 
 // cases returns all cases.
 func cases() []Case {
-	return onDisk(slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), http3Cases(), ftpCases(), mirrorCases(), serveCases(), textCases(), sharedCases(), remoteCases()))
+	return onDisk(slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), http3Cases(), ftpCases(), treeCases(), mirrorCases(), serveCases(), textCases(), sharedCases(), remoteCases()))
 }
 
 // onDisk adds a copy of each case that writes files. The copy writes to a disk.
@@ -99,7 +100,7 @@ func (c Case) compare(b *block, opts options) []row {
 			continue
 		}
 		programs[i].fillArgs(b, object.Words, c.Disk)
-		programs[i].checkDir = object.CheckDir
+		programs[i].checkDir, programs[i].lines = object.CheckDir, c.Lines
 		if err := programs[i].check(b.ctx, object); err != nil {
 			b.Fatalf("%s: %s: %v", c.Name, programs[i].name, err)
 		}

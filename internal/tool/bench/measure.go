@@ -72,7 +72,8 @@ func (p program) check(ctx context.Context, want Object) error {
 	defer cancel()
 	sum := sha256.New()
 	var n counter
-	cmd.Stdout = io.MultiWriter(sum, &n)
+	var lines lineCounter
+	cmd.Stdout = io.MultiWriter(sum, &n, &lines)
 	err := cmd.Run()
 	switch {
 	case err != nil || p.dir == "":
@@ -83,6 +84,12 @@ func (p program) check(ctx context.Context, want Object) error {
 	}
 	if err != nil {
 		return fmt.Errorf("%q: %w: %s", cmd.Args, err, stderr)
+	}
+	if p.lines > 0 {
+		if int(lines) != p.lines {
+			return fmt.Errorf("%q: %d lines, want %d", cmd.Args, lines, p.lines)
+		}
+		return nil
 	}
 	if p.checkDir == nil && [sha256.Size]byte(sum.Sum(nil)) != want.Sum {
 		return fmt.Errorf("%q: delivered %d bytes, which differ from the object", cmd.Args, n)
