@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
+	"github.com/anyurl/fetch/internal/test/peer"
+)
+
+// A docBlock is a code block of a page, whose commands a test runs in order.
+type docBlock struct {
+	page, first string // the name of the page, and the first command of the block
+	prepare     string // a command that runs before the block, or ""
+	stdin       string
+	codes       map[string]int // exit codes other than 0, by the name of the command
+	exact       bool           // the output is that of the page
+	want        string         // a text of the output, or ""
+}
+
+var docBlocks = []docBlock{
+	{page: "README.md", first: "fetch mirror gopher://gopher.example.org/", want: "no damage found"},
+	{page: "doc/mirroring.md", first: "fetch mirror --warc gopher://gopher.example.org/", want: "the archive is gopher.example.org/"},
+	{page: "doc/mirroring.md", first: "fetch mirror --output-dir example.org --warc", want: "the seeds are those of options.json: http://example.org/"},
+	{page: "doc/archive-tasks.md", first: "fetch recover example.org", prepare: "fetch mirror --output-dir example.org --warc http://example.org/docs/",
+		want: "the new database has"},
+	{page: "doc/archive-tasks.md", first: "fetch mirror --browse copy gopher://gopher.example.org/", want: "run 1"},
+	{page: "doc/text-search.md", first: "fetch index --text example.org", prepare: "fetch mirror --output-dir example.org --warc http://example.org/",
+		want: "The first landing"},
+	{page: "doc/listings.md", first: "fetch ls ftp://ftp.example.org/pub/ | cat", exact: true},
+	{page: "doc/listings.md", first: "fetch find ftp://ftp.example.org/pub/", codes: map[string]int{"diff": 8}, exact: true},
+	{page: "doc/listings.md", first: "fetch browse gopher://gopher.example.org/", stdin: "1\nq\n", want: "Welcome to this server."},
+}
+
+// blockOf returns the code block of a page that begins with a command.
+func blockOf(t *testing.T, page, first string) (lines []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../" + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, ok := strings.Cut(string(text), "\n    $ "+first)
+	if !ok {
+		t.Fatalf("%s has no block with %s", page, first)
+	}
+	for line := range strings.Lines("    $ " + first + block) {
+		line, ok := strings.CutPrefix(line, "    ")
+		if !ok {
+			break
+		}
+		lines = append(lines, strings.TrimSuffix(line, "\n"))
+	}
+	return lines
+}
+
+// docServers starts a server for each host of the blocks, and returns the flags
+// that connect to them. No other host can be reached.
+func docServers(t *testing.T) []string {
+	gopher, ftp := peer.Gophernicus(t, peer.GophernicusOptions{}), peer.Proftpd(t, peer.FTPOptions{})
+	gopher.Put("gophermap", []byte("Welcome to this server.\n1Docs\tdocs\n0About\tabout.txt\n"))
+	gopher.Put("docs/note.txt", []byte("a note\n"))
+	gopher.Put("about.txt", []byte("about this server\n"))
+	ftp.Put("pub/docs/new.txt", make([]byte, 1200))
+	ftp.Put("pub/docs/old.txt", make([]byte, 50_000))
+	disk := ftp.Put("pub/disk.iso", nil)
+	for name, at := range map[string]string{disk: "2026-04-30T09:15:00Z", filepath.Join(filepath.Dir(disk), "docs"): "2026-05-01T12:00:00Z"} {
+		when, err := time.Parse(time.RFC3339, at)
+		if err == nil && name == disk {
+			err = os.Truncate(disk, 12_288_000)
+		}
+		if err == nil {
+			err = os.Chtimes(name, when, when)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, `<title>The first landing</title><p>how the moon landing was planned <a href="/docs/a.html">a</a>`)
+	}))
+	t.Cleanup(web.Close)
+	flags := []string{"--allow-address", "127.0.0.1", "--retry", "0"}
+	for host, addr := range map[string]string{
+		"gopher.example.org:70": gopher.Addr, gopher.Addr: gopher.Addr, "ftp.example.org:21": ftp.Addr, "example.org:80": web.Listener.Addr().String(),
+	} {
+		flags = append(flags, "--connect-to", host+":"+addr)
+	}
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody.Close()
+	return append(flags, "--connect-to", "::"+nobody.Addr().String())
+}
+
+// TestDocBlocks runs code blocks about mirrors, searches, the browser and ftp with
+// local servers.
+func TestDocBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts servers")
+	}
+	flags := docServers(t)
+	t.Setenv("PAGER", "")
+	for _, b := range docBlocks {
+		t.Run(b.page+" "+b.first, func(t *testing.T) {
+			lines := blockOf(t, b.page, b.first)
+			t.Chdir(t.TempDir())
+			if err := os.MkdirAll("pub/docs", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for name, size := range map[string]int64{"pub/disk.iso": 12_000_000, "pub/docs/old.txt": 50_000} {
+				if err := os.WriteFile(name, nil, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Truncate(name, size); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if b.prepare != "" {
+				runDocLine(t, b, b.prepare, flags)
+				os.Remove("example.org/fetch.db") // lost, if the block recovers it
+			}
+			var got, want strings.Builder
+			for _, line := range lines {
+				line, isCommand := strings.CutPrefix(line, "$ ")
+				if !isCommand {
+					want.WriteString(line + "\n")
+				} else if strings.HasPrefix(line, "fetch ") {
+					got.WriteString(runDocLine(t, b, line, flags))
+				}
+			}
+			if b.exact && got.String() != want.String() {
+				t.Errorf("the output is\n%s\nand on the page\n%s", got.String(), want.String())
+			}
+			if !strings.Contains(got.String(), b.want) {
+				t.Errorf("the output lacks %q:\n%s", b.want, got.String())
+			}
+		})
+	}
+}
+
+// runDocLine runs a command of a block and returns its output, without that of a
+// program after it in a pipe.
+func runDocLine(t *testing.T, b docBlock, line string, flags []string) string {
+	t.Helper()
+	line, _, _ = strings.Cut(line, " #")
+	line, _, _ = strings.Cut(line, " |")
+	words, ok := shellWords(strings.ReplaceAll(line, "https://", "http://"))
+	if !ok {
+		t.Fatalf("the line %s has further syntax of the shell", line)
+	}
+	args := words[1:]
+	switch args[0] {
+	case "verify", "recover", "index":
+	case "search":
+		if strings.Contains(line, "://") {
+			args = append(args, flags...)
+		}
+	default:
+		args = append(args, flags...)
+	}
+	if args[0] == "mirror" {
+		args = append(args, "--wait", "0")
+	}
+	var out, stderr bytes.Buffer
+	if code := app.Run(args, strings.NewReader(b.stdin), &out, &stderr); code != b.codes[args[0]] {
+		t.Errorf("%s: exit code %d: %s", line, code, &stderr)
+	}
+	return out.String() + stderr.String()
+}
