@@ -68,6 +68,8 @@ func TestServerURL(t *testing.T) {
 func TestServePersonal(t *testing.T) {
 	web := peer.Apache(t, peer.ApacheOptions{Login: "Basic"})
 	web.Put("page.txt", []byte("protected"))
+	digest := peer.Apache(t, peer.ApacheOptions{Login: "Digest"})
+	digest.Put("page.txt", []byte("protected"))
 	cert := peer.NewCert(t, peer.CertOptions{})
 	open := peer.Nginx(t, peer.NginxOptions{TLS: true, Server: "ssl_client_certificate " + cert.File + "; ssl_verify_client optional_no_ca;" +
 		`location = /who { default_type text/plain; return 200 "cookie=$http_cookie certificate=$ssl_client_fingerprint agent=$http_user_agent coding=$http_accept_encoding"; }`})
@@ -130,7 +132,7 @@ func TestServePersonal(t *testing.T) {
 		}
 		return send(personal, "POST", first, "same-origin", url.Values{"url": {text}, "token": {token[1]}})
 	}
-	if status, body := send(true, "GET", token, "none", nil); status != 200 || !strings.Contains(body, "your logins") {
+	if status, body := send(true, "GET", token, "none", nil); status != 200 || !strings.Contains(body, `that need your <a href="/logins">logins</a>`) {
 		t.Fatalf("token: %d %s", status, body)
 	}
 	for name, c := range map[string]struct {
@@ -139,6 +141,7 @@ func TestServePersonal(t *testing.T) {
 		want, forbidden string
 	}{
 		"netrc for http":     {"http://" + web.Addr + "/page.txt", 401, "protected", "protected"},
+		"netrc for Digest":   {"http://" + digest.Addr + "/page.txt", 401, "protected", "protected"},
 		"netrc for ftp":      {"ftp://" + ftp.Addr + "/diary.txt", 404, "dear diary", "dear diary"},
 		"cookies":            {"http://" + open.Addr + "/who", 200, "cookie=session=abc", "abc"},
 		"no cookies":         {"http://" + open.Addr + "/who", 200, "agent=tester", "session"},
