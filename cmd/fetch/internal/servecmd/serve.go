@@ -50,7 +50,7 @@ and SIGHUP end the server after the running requests.
 
 A URL of a private network or of this machine needs a confirmation in the browser, or
 --allow-host. Files, mailboxes, logins and client certificates need the address with the
-token that the server prints.`,
+token that the server prints. Pages that need a password ask for it in a form.`,
 		Example: command.Examples("fetch serve", "fetch serve --live=gopher,ftp --allow-host 192.168.1.0/24", "fetch serve gopher.example.org",
 			"fetch serve --listen 127.0.0.1:8080 example.wacz crawl.warc.gz"),
 	}, &serveCommand{Streams: r.Streams})
