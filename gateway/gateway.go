@@ -18,6 +18,25 @@
 //		return gateway.Serve(ctx, l, gateway.Options{Schemes: schemes.All(schemes.Options{}), Archives: archives})
 //	}
 //
+// The main routes are:
+//
+//	/live/URL                the object at URL, as a page; requires Options.Live
+//	/raw/URL                 the bytes of the object
+//	/archive/NAME/           the overview of the Archive with this Name
+//	/archive/NAME/TS/URL     the capture nearest to the time TS, such as 2026 or 20261127120000
+//	/archive/NAME/TSid_/URL  the bytes of the capture
+//	/archive/NAME/*/URL      all captures of URL
+//
+// These options show live pages of the given schemes. A scheme of the program, such
+// as the result of fetch.FuncScheme, is used like all others:
+//
+//	func liveOptions(all ...fetch.Scheme) gateway.Options {
+//		newClient := func(p fetch.Policy, _ bool) (*fetch.Client, error) {
+//			return fetch.New(fetch.Options{Policy: p}, all...), nil
+//		}
+//		return gateway.Options{Schemes: all, Live: &gateway.Live{Client: newClient}}
+//	}
+//
 // The content of servers and archives is untrusted. The Handler serves it with a
 // sandbox policy, so that it cannot run scripts or read other pages of the
 // server. The links of live pages are signed, so that the policy of package

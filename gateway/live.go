@@ -21,8 +21,9 @@ type Live struct {
 	// Client returns a new Client with the policy p for the schemes of the
 	// Handler. If personal is true, requests of the Client may use the files,
 	// mailboxes, logins, cookies and client certificates of the user. Otherwise
-	// they must not. The Client should decode content codings. The Handler
-	// closes the Client.
+	// they must not. For schemes without such data,
+	// fetch.New(fetch.Options{Policy: p}, schemes...) is sufficient. The Client
+	// should decode content codings. The Handler closes the Client.
 	Client func(p fetch.Policy, personal bool) (*fetch.Client, error)
 
 	// Schemes lists the schemes of live pages; nil allows all schemes of the

@@ -6,7 +6,8 @@
 // [ParseZone] parses text entered by a user. All three are strict, do not
 // allocate, and run in time linear in the length of the input.
 //
-// Accessors return components as written, without decoding. [Unescape] decodes
+// Unlike in net/url, the components of a URI are methods, such as [URI.Path] and
+// [URI.Host]. They return components as written, without decoding. [Unescape] decodes
 // a component and [Escape] encodes one for [Build]. [Extract] finds URIs in
 // running text, [Guess] parses user input that may lack a scheme, and
 // [Repair] encodes invalid characters in user input.

@@ -220,8 +220,9 @@ func (d Digest) String() string {
 	return strings.Join(texts, " or ")
 }
 
-// Check returns a Check that requires the digest. The source appears in errors,
-// such as "--checksum" or "the field Repr-Digest".
+// Check returns a Check that requires the digest. The source is the origin of the
+// digest, such as "SHA256SUMS" or "the field Repr-Digest". It appears in errors and
+// in the result of String, and has no other effect.
 func (d Digest) Check(source string) Check {
 	return &digestCheck{digest: d, source: source, hash: d.algorithm.new(len(d.Sums[0]))}
 }

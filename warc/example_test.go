@@ -1,6 +1,7 @@
 package warc_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -138,9 +139,12 @@ func ExampleCapture_Response() {
 	// Output: 200 "hello\n" <nil>
 }
 
-// This example reads the blocks of a WARC file.
+// This example reads all records of a WARC file. The block of a response record
+// starts with the status line of HTTP.
 func ExampleReader() {
-	file := strings.NewReader("WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: file:///motd\r\nContent-Length: 6\r\n\r\nhello\n\r\n\r\n")
+	file := strings.NewReader("WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: file:///motd\r\nContent-Length: 6\r\n\r\nhello\n\r\n\r\n" +
+		"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://example.org/\r\nContent-Type: application/http;msgtype=response\r\n" +
+		"Content-Length: 47\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno\r\n\r\n")
 	r := warc.NewReader(file)
 	for {
 		h, err := r.Next()
@@ -150,11 +154,20 @@ func ExampleReader() {
 		if err != nil {
 			log.Fatal(err)
 		}
+		if h.Type() == warc.Response {
+			resp, err := http.ReadResponse(bufio.NewReader(r), nil)
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(h.Type(), h.Target(), resp.Status)
+			continue // Next skips the rest of the block
+		}
 		block, err := io.ReadAll(r)
 		fmt.Printf("%s %s %q %v\n", h.Type(), h.Target(), block, err)
 	}
 	// Output:
 	// resource file:///motd "hello\n" <nil>
+	// response http://example.org/ 404 Not Found
 }
 
 func ExampleKey() {

@@ -13,7 +13,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Type is the type of a WARC record, such as "response" (WARC 1.1 section 6).
+// A Type is the type of a WARC record (WARC 1.1 section 6): [Info], [Response],
+// [Resource], [Request], [Metadata], [Revisit], [Conversion] or [Continuation]. A
+// [Reader] also returns other values, in lower case.
 type Type string
 
 // The types of records. The methods of [Capture] return most of them.

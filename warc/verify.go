@@ -71,8 +71,9 @@ func (f Finding) String() string {
 // Verify reads all bytes of WARC and WACZ files and returns the problems found.
 // It checks each record against WARC 1.1 and verifies its digests. It then
 // checks the references between all records. If there are no findings, all
-// blocks and payloads match their digests. A file system error ends the
-// sequence.
+// blocks and payloads match their digests. A Finding with Note describes a file
+// that is not damaged. A record that was written as truncated is no finding, because
+// its bytes match its digests. A file system error ends the sequence.
 func Verify(paths ...string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		var v verifier

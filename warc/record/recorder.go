@@ -1,6 +1,6 @@
 // Package record records the requests and responses of a [fetch.Client] in WARC
-// files. Together with package fetch/roundtrip, it also records the GET and HEAD
-// requests of every [net/http.Client].
+// files. Together with package fetch/roundtrip, it also records the GET requests
+// of every [net/http.Client].
 //
 // A [Recorder] is a middleware that writes the WARC records of each exchange
 // when the caller has read the response:
@@ -113,6 +113,10 @@ func (r *Recorder) Close() error {
 // HTTPClient returns an http.Client whose requests are performed by client and
 // recorded, after the middlewares of client. It has the methods and limits of
 // [roundtrip.Transport]. The caller closes client.
+//
+// The records are written when the Body of a response has been read to its end. If
+// the Body is closed before, the record has the bytes that were read, and is marked
+// as truncated. A response whose Body is neither read nor closed is not recorded.
 func (r *Recorder) HTTPClient(client *fetch.Client) *http.Client {
 	return &http.Client{Transport: roundtrip.Transport{Client: client.With(r.Middleware)}}
 }
