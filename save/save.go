@@ -50,7 +50,8 @@
 //
 // # Errors
 //
-// Every error has one of the following classes: fetch.InUse if another process
+// [Get], [Fetch], [Watch] and [Transfer] return the errors of their requests
+// unchanged. Every other error has one of the following classes: fetch.InUse if another process
 // writes the same file, fetch.Exists, fetch.DiskFull, fetch.Usage, and
 // fetch.Local for other errors of this machine. Begin, Write and Commit also
 // return fetch.Mismatch, fetch.Protocol and fetch.Truncated.

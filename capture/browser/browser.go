@@ -44,7 +44,7 @@ type Options struct {
 
 	Agent   string            // User-Agent; "" means the one of the browser and Product
 	Product string            // added to the User-Agent of the browser, such as "fetch/1.0"
-	Child   bool              // if true, the function main of this program calls chromium.Child
+	Child   bool              // if true, the function main of this program calls the function Child first
 	Note    func(text string) // receives the restarts of the browser; may be nil
 }
 

@@ -35,7 +35,7 @@ type Suite struct {
 	Names    []string // some of the entries of Menu
 	Rejected []string // URLs that must be rejected before any connection
 
-	NoRanges bool // the protocol has no ranges
+	NoRanges bool // the protocol has no ranges, so that the driver ignores Request.Range
 	Local    bool // the scheme has no network
 
 	// Configured means that the options of the scheme name its server, to which

@@ -4,7 +4,7 @@ import "github.com/anyurl/fetch/uri"
 
 // A Step is one protocol action of a plan, such as the FTP command "RETR motd".
 type Step struct {
-	Verb   string `json:"verb"`
+	Verb   string `json:"verb"` // name of the action, such as "RETR"
 	Arg    string `json:"arg,omitempty"`
 	Else   string `json:"else,omitempty"` // the verb to try if the server rejects Verb
 	Secret bool   `json:"secret,omitempty"`

@@ -17,6 +17,7 @@ type StartFunc func(ctx context.Context, name string, attrs ...slog.Attr) (conte
 // A Span is a running operation. AddEvent may be called by several goroutines at
 // the same time. End is called once, after all other calls.
 type Span interface {
+	// AddEvent adds an event at the current time, such as a phase of the exchange.
 	AddEvent(name string, attrs ...slog.Attr)
 
 	// End ends the span. If err is not nil, the operation has failed. The

@@ -10,14 +10,27 @@ import (
 // A Form contains the fields in the +ASK attribute of a Gopher+ item. The user
 // must fill in the form before the item can be fetched. All texts in a Form
 // come from the server and must be escaped before they are shown on a terminal.
+//
+// A Form is a slice of Fields. Its method Fill returns the answers, one for each
+// Field, and does not change the Form. The keys of the parameter answers are prompts
+// or numbers of Fields from "1". For other Fields, Fill calls prompt, or uses the
+// default if prompt is nil. A missing answer is an error with the Fault NeedQuery:
+//
+//	func (f Form) Fill(answers map[string]string, prompt func(Field) (string, error)) ([]string, error)
 type Form = askform.Form
 
-// A Field is a line of a [Form].
+// A Field is a line of a [Form], with the fields
+//
+//	Kind    FieldKind
+//	Prompt  string
+//	Default string   // default answer, or "" if there is none
+//	Choices []string // the choices if Kind is Choice
 type Field = askform.Field
 
 // A FieldKind is the type of a [Field].
 type FieldKind = askform.FieldKind
 
+// The values of Field.Kind, with the commands of Gopher+ that define them.
 const (
 	Note     = askform.Note     // text that requires no answer
 	Line     = askform.Line     // Ask: a line of text

@@ -12,9 +12,6 @@
 // comment in LDIF, and an entry of the listing.
 //
 // In x500 URLs, the DN may be written from the root, as in x500://H/c=GB/o=Example.
-//
-// Package internal/wire/ber encodes the messages. Package go-ldap parses filters and
-// names. It does not read from connections, see doc/design/002-dependencies.md.
 package ldap
 
 import (
@@ -24,7 +21,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Options configure the schemes. The zero value is valid.
+// Options configures the schemes. The zero value is valid.
 type Options struct {
 	// TLS controls whether ldap and x500 connections use StartTLS. The default
 	// is not to encrypt.

@@ -11,8 +11,6 @@
 // driver only reads.
 //
 // A symbolic link is followed if its target is in the same export.
-//
-// Package internal/wire/oncrpc encodes and decodes the messages.
 package nfs
 
 import (
@@ -23,7 +21,7 @@ import (
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
-// Options configure the scheme. The zero value is valid.
+// Options configures the scheme. The zero value is valid.
 type Options struct {
 	// User is the identity in the requests. Servers do not verify it. If
 	// User is nil, the user id and the group id are 65534.

@@ -13,10 +13,6 @@
 //
 // Union links and filters are shown, but not followed or executed, because they
 // need the name space of a user.
-//
-// Package internal/wire/prospero/ardp sends requests and reads replies as UDP
-// datagrams. Package internal/wire/prospero/message parses their text. Package
-// internal/test/prospertest provides a server for tests.
 package prospero
 
 import (
@@ -24,7 +20,7 @@ import (
 	"github.com/anyurl/fetch/fetch/scheme"
 )
 
-// Options configure the prospero scheme. The zero value is valid.
+// Options configures the prospero scheme. The zero value is valid.
 type Options struct {
 	// Match selects how an archie search compares names: '=' for equal names,
 	// 'S' for a substring, 'C' for a case-sensitive substring, 'R' for a

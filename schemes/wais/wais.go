@@ -10,14 +10,10 @@
 //	wais://H/DATABASE/TYPE/ID#line=A,B   its lines from A up to B (RFC 5147)
 //
 // Without DATABASE the database is INFO, in which servers list their databases.
-// ID may have any known form; see wpath.go. The URLs in a listing retrieve the
-// listed documents. "&max=N" may follow WORDS, and also "&like=TYPE/ID", with
+// ID may have any known form. The URLs in a listing retrieve the listed documents. "&max=N" may follow WORDS, and also "&like=TYPE/ID", with
 // an optional "&lines=A,B", for documents that the results should resemble. "&"
 // in WORDS is written as %26. A search without words lists the documents that
 // describe the database.
-//
-// Package internal/wire/z3950 encodes and decodes the protocol, Z39.50-1988 with
-// extensions. Package internal/test/waistest provides a server for tests.
 package wais
 
 import (
@@ -27,7 +23,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Options configure the wais scheme. The zero value is valid.
+// Options configures the wais scheme. The zero value is valid.
 type Options struct {
 	// Max is the maximum number of search results for a URL without "max=N".
 	// Zero means 40, the value of the original clients.

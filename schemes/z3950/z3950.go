@@ -20,8 +20,6 @@
 //
 // MARC records are text unless the URL names their record syntax. GRS-1 records
 // are always text.
-//
-// Package internal/wire/z3950/apdu encodes and decodes the protocol.
 package z3950
 
 import (
@@ -31,7 +29,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Options configure the schemes. The zero value is valid.
+// Options configures the schemes. The zero value is valid.
 type Options struct{}
 
 // Schemes returns the schemes z39.50r and z39.50s.

@@ -32,7 +32,7 @@ const (
 type kdc struct {
 	config *config.Config
 	realm  string
-	dial   Dialer
+	dial   dialer
 	ctx    context.Context
 }
 

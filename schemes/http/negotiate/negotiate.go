@@ -50,8 +50,8 @@ type ticket struct {
 	expires time.Time
 }
 
-// A Dialer connects to a server of the configuration.
-type Dialer = func(ctx context.Context, addr string) (net.Conn, error)
+// A dialer connects to a server of the configuration.
+type dialer = func(ctx context.Context, addr string) (net.Conn, error)
 
 // New reads the files. A missing cache is no error, because the user may enter a
 // password.
@@ -118,7 +118,9 @@ func addresses(hosts []string) (all []string) {
 // cache and the keytab are then used. Its user name may contain a realm, as in
 // alice@EXAMPLE.ORG. The error has the Fault Auth if there are no credentials,
 // or if the KDC rejects them.
-func (a *Authenticator) Token(ctx context.Context, dial Dialer, host string, login *fetch.Credential) (token string, err error) {
+func (a *Authenticator) Token(
+	ctx context.Context, dial func(ctx context.Context, addr string) (net.Conn, error), host string, login *fetch.Credential,
+) (token string, err error) {
 	defer convertPanic(&err)
 	t, err := a.ticket(ctx, dial, strings.ToLower(strings.TrimSuffix(host, ".")), login)
 	if err != nil {
@@ -137,7 +139,7 @@ func (a *Authenticator) Token(ctx context.Context, dial Dialer, host string, log
 }
 
 // ticket returns a ticket for the service HTTP on a host.
-func (a *Authenticator) ticket(ctx context.Context, dial Dialer, host string, login *fetch.Credential) (ticket, error) {
+func (a *Authenticator) ticket(ctx context.Context, dial dialer, host string, login *fetch.Credential) (ticket, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	user, err := a.user(login)

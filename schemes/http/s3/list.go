@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/format/entries"
-	"github.com/anyurl/fetch/schemes/http/sigv4"
+	"github.com/anyurl/fetch/schemes/internal/awssign"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -227,7 +227,7 @@ func (l *listing) entry(o object) fetch.Entry {
 func (l *listing) setURL(e *fetch.Entry, key string) {
 	err := errors.New("no URL")
 	if strings.HasPrefix(key, l.where.key) && utf8.ValidString(key) && !strings.ContainsRune(key, utf8.RuneError) && !hasDots(key) && len(key) <= maxKey {
-		e.URL, err = uri.Parse("s3://" + l.where.bucket + "/" + sigv4.EncodePath(key))
+		e.URL, err = uri.Parse("s3://" + l.where.bucket + "/" + awssign.EncodePath(key))
 	}
 	if err != nil {
 		e.Kind = fetch.Info

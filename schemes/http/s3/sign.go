@@ -7,7 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/awsfiles"
-	"github.com/anyurl/fetch/schemes/http/sigv4"
+	"github.com/anyurl/fetch/schemes/internal/awssign"
 )
 
 // A call is an HTTP request to an S3 server.
@@ -20,11 +20,11 @@ type call struct {
 // call returns the request for a key in a bucket. The key "" is the bucket.
 func (s server) call(bucket, key string) call {
 	if s.aws && !strings.ContainsAny(bucket, "._ABCDEFGHIJKLMNOPQRSTUVWXYZ") { // the certificate covers only one label
-		return call{host: bucket + "." + s.host, path: "/" + sigv4.EncodePath(key)}
+		return call{host: bucket + "." + s.host, path: "/" + awssign.EncodePath(key)}
 	}
 	path := "/" + bucket
 	if key != "" {
-		path += "/" + sigv4.EncodePath(key)
+		path += "/" + awssign.EncodePath(key)
 	}
 	return call{host: s.host, path: path}
 }
@@ -40,7 +40,7 @@ func (c call) target() string {
 // sign returns the header fields of the request: those of more, and a signature
 // of the request with the key.
 func (c call) sign(method string, key awsfiles.AccessKey, region string, now time.Time, more ...fetch.Field) fetch.Header {
-	fields := append(slices.Clone(more), fetch.Field{Name: "X-Amz-Content-Sha256", Value: sigv4.EmptyDigest})
-	k := sigv4.Key{ID: key.ID, Secret: key.Secret, Token: key.Token, Region: region, Service: "s3"}
-	return k.Sign(sigv4.Message{Method: method, Host: c.host, Path: c.path, Query: c.query, Header: fields}, now)
+	fields := append(slices.Clone(more), fetch.Field{Name: "X-Amz-Content-Sha256", Value: awssign.EmptyDigest})
+	k := awssign.Key{ID: key.ID, Secret: key.Secret, Token: key.Token, Region: region, Service: "s3"}
+	return k.Sign(awssign.Message{Method: method, Host: c.host, Path: c.path, Query: c.query, Header: fields}, now)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/http/sigv4"
+	"github.com/anyurl/fetch/schemes/internal/awssign"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -58,11 +59,11 @@ func TestSDK(t *testing.T) {
 			}
 		}
 		if tc.service == "s3" {
-			r.Header.Set("X-Amz-Content-Sha256", sigv4.EmptyDigest)
+			r.Header.Set("X-Amz-Content-Sha256", awssign.EmptyDigest)
 		}
 		signer := v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping = tc.service == "s3" })
 		key := aws.Credentials{AccessKeyID: "ID", SecretAccessKey: "secret"}
-		if err := signer.SignHTTP(t.Context(), key, r, sigv4.EmptyDigest, tc.service, "us-east-1", now); err != nil {
+		if err := signer.SignHTTP(t.Context(), key, r, awssign.EmptyDigest, tc.service, "us-east-1", now); err != nil {
 			t.Fatal(err)
 		}
 		if want := r.Header.Get("Authorization"); got != want {

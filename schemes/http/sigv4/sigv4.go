@@ -1,6 +1,11 @@
 // Package sigv4 signs http requests with AWS Signature Version 4, which S3 and
-// compatible servers require. Middleware signs the requests of a Client, and Key
-// a single request.
+// compatible servers require:
+//
+//	client := schemes.NewClient(fetch.Typed()).With(sigv4.Middleware(sigv4.Options{}))
+//	req := &fetch.Request{URL: u, Auth: &fetch.Credential{User: keyID, Password: secret}}
+//
+// The scheme s3 of package [github.com/anyurl/fetch/schemes/http/s3] signs its
+// requests itself.
 package sigv4
 
 import (
@@ -13,6 +18,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/internal/awssign"
 )
 
 // Options configures the signatures.
@@ -75,12 +81,12 @@ func (o Options) sign(req *fetch.Request) (*fetch.Request, error) {
 		return nil, err
 	}
 	if service != "s3" {
-		m.Path = EncodePath(m.Path) // only S3 does not encode the path again
+		m.Path = awssign.EncodePath(m.Path) // only S3 does not encode the path again
 	} else {
 		m.Header = m.Header.Without(func(name string) bool { return strings.EqualFold(name, "X-Amz-Content-Sha256") })
-		m.Header = append(m.Header, fetch.Field{Name: "X-Amz-Content-Sha256", Value: EmptyDigest})
+		m.Header = append(m.Header, fetch.Field{Name: "X-Amz-Content-Sha256", Value: awssign.EmptyDigest})
 	}
-	key := Key{ID: req.Auth.User, Secret: req.Auth.Password, Region: region, Service: service}
+	key := awssign.Key{ID: req.Auth.User, Secret: req.Auth.Password, Region: region, Service: service}
 	fields := key.Sign(m, o.Now())
 	next := req.Clone()
 	next.Auth = nil
@@ -107,7 +113,7 @@ func (o Options) scope(host string) (region, service string, err error) {
 
 // messageOf returns the parts of the request that are signed: the method, the
 // URL, the host and the fields of AWS.
-func messageOf(req *fetch.Request) (m Message, err error) {
+func messageOf(req *fetch.Request) (m awssign.Message, err error) {
 	u := req.URL.WithoutUserinfo().WithoutFragment()
 	if strings.Contains(u.Path(), "/.") {
 		if u, err = u.Resolve(u); err != nil { // the driver removes dot segments too
@@ -118,7 +124,7 @@ func messageOf(req *fetch.Request) (m Message, err error) {
 	if err != nil {
 		return m, fetch.BadURL.With(err)
 	}
-	m = Message{Method: http.MethodGet, Host: hostField(req, to), Path: EncodePath(cmp.Or(to.Path, "/"))}
+	m = awssign.Message{Method: http.MethodGet, Host: hostField(req, to), Path: awssign.EncodePath(cmp.Or(to.Path, "/"))}
 	query := to.Query()
 	for _, values := range query {
 		slices.Sort(values)

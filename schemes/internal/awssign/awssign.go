@@ -1,4 +1,6 @@
-package sigv4
+// Package awssign computes signatures of AWS Signature Version 4, for the packages
+// sigv4 and s3.
+package awssign
 
 import (
 	"crypto/hmac"
