@@ -86,7 +86,8 @@ func (c *Client) env(opts Options) Env {
 }
 
 // Close closes idle connections and makes new requests fail. Requests in
-// progress continue. Close can be called more than once and always returns nil.
+// progress continue. Close can be called more than once and always returns nil. A
+// program that exits need not call Close.
 func (c *Client) Close() error {
 	c.close()
 	return nil

@@ -13,6 +13,7 @@ var example = regexp.MustCompile(`(?s)\nfunc Example.*\n\t// (?:Output|Unordered
 
 // withoutExample lists the public packages without an example, and the reason.
 var withoutExample = map[string]string{
+	".":               "has no declarations",
 	"doc":             "texts for the command",
 	"cmd/fetch":       "a command",
 	"capture":         "its proxy is internal",

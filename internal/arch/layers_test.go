@@ -11,7 +11,7 @@ import (
 // the packages below it, unless a longer entry names them. In a folder "X/", each
 // folder below X is on its own.
 var layers = [][]string{
-	{"uri", "doc"},
+	{".", "uri", "doc"},
 	{"internal/wire", "internal/base"},
 	{"fetch"},
 	{"internal/format", "verify"},
