@@ -10,8 +10,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
-	"github.com/anyurl/fetch/internal/format/store/s3"
 	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/mirror/internal/s3"
 )
 
 // A bucket is the URL of a Store of an S3 server.

@@ -4,8 +4,8 @@ package s3
 
 import (
 	"github.com/anyurl/fetch/internal/format/store"
-	"github.com/anyurl/fetch/internal/format/store/s3"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/internal/s3"
 )
 
 // Options contains the settings of a store. The zero value has no access key.

@@ -1,5 +1,5 @@
-// Package store stores complete files as objects, in a directory. Package s3
-// below it stores them in a bucket of an S3 server.
+// Package store stores complete files as objects, in a directory. Package
+// mirror/internal/s3 stores them in a bucket of an S3 server.
 //
 // An object is created once and never replaced. A reader sees either no object
 // or the complete object.

@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/internal/format/store"
-	"github.com/anyurl/fetch/internal/format/store/s3"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/mirror/internal/s3"
 	"github.com/anyurl/fetch/mirror/internal/upload"
 )
 

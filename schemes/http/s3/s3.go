@@ -9,6 +9,7 @@ package s3
 import (
 	"cmp"
 	"strings"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
@@ -49,10 +50,16 @@ func Schemes(o Options) []fetch.Scheme {
 	if o.Getenv == nil {
 		o.Getenv = func(string) string { return "" }
 	}
-	s, err := newServer(o)
+	// Without an endpoint, the server depends on a file, which is read at the first
+	// request for an s3 URL.
+	open := sync.OnceValues(func() (server, error) { return newServer(o) })
+	secure := true
 	var trust []string
-	if err == nil && !s.aws {
-		trust = []string{s.address} // the user has configured the server
+	if o.endpoint() != "" {
+		s, err := open()
+		if secure = s.endpoint.Scheme() != "http"; err == nil {
+			trust = []string{s.address} // the user has configured the server
+		}
 	}
 	return []fetch.Scheme{{
 		Name:   "s3",
@@ -61,23 +68,32 @@ func Schemes(o Options) []fetch.Scheme {
 		Help:   help,
 		Ports:  scheme.Ports{Class: scheme.WebPorts, Extra: []uint16{80}},
 		Links:  scheme.Links{To: []string{"s3"}, Confined: true, From: []string{"s3"}},
-		Secure: s.endpoint.Scheme() != "http",
+		Secure: secure,
 		Traits: scheme.Traits{ReportsSize: true, ListsExactSizes: true, Listing: scheme.Directory, Parents: scheme.Folders},
 		Mirror: scheme.Mirroring{Repeats: true, Files: scheme.FileNames{Native: true}},
 		Proxy:  scheme.ByDriver,
-		Plan:   func(req *fetch.Request) ([]scheme.Step, error) { return plan(req, s) },
-		Menu:   entries.Menu,
+		Plan: func(req *fetch.Request) ([]scheme.Step, error) {
+			s, _ := open() // the driver returns the error
+			return plan(req, s)
+		},
+		Menu: entries.Menu,
 		Open: func(env fetch.Env) fetch.Driver {
 			o.HTTP.PathAsIs, o.HTTP.Compressed, o.HTTP.Jar, o.HTTP.Legacy = true, false, nil, http.Legacy{}
-			d := &driver{env: env, options: o, server: s, err: err}
+			d := &driver{env: env, options: o}
+			d.server, d.err = open()
 			for _, web := range http.Schemes(o.HTTP) {
-				if web.Name == s.endpoint.Scheme() {
+				if web.Name == d.server.endpoint.Scheme() {
 					d.web = web.Open(env)
 				}
 			}
 			return d
 		},
 	}}
+}
+
+// endpoint returns the address of the server that the user has configured, or "".
+func (o *Options) endpoint() string {
+	return cmp.Or(o.Endpoint, o.Getenv("AWS_ENDPOINT_URL_S3"), o.Getenv("AWS_ENDPOINT_URL"))
 }
 
 // A server is the address of an S3 server.
@@ -100,7 +116,7 @@ func newServer(o Options) (s server, err error) {
 	if strings.Trim(s.region, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" {
 		return s, fetch.Usage.Errorf("invalid region %q", s.region)
 	}
-	text := cmp.Or(o.Endpoint, o.Getenv("AWS_ENDPOINT_URL_S3"), o.Getenv("AWS_ENDPOINT_URL"))
+	text := o.endpoint()
 	if text == "" {
 		text, s.aws = "https://s3."+s.region+".amazonaws.com", true
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,29 @@ import (
 	"github.com/anyurl/fetch/schemes/internal/awssign"
 	"github.com/anyurl/fetch/uri"
 )
+
+// TestBody compares the signature of a request with a body and a query with that
+// of the SDK of AWS.
+func TestBody(t *testing.T) {
+	const digest = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	r, err := http.NewRequest(http.MethodPut, "https://s3.example/bucket/a%20b?partNumber=2&uploadId=x%20%2By", strings.NewReader("foo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Amz-Content-Sha256", digest)
+	m := sigv4.Message{Method: r.Method, Host: r.Host, Path: r.URL.EscapedPath(), Query: "partNumber=2&uploadId=x%20%2By", Digest: digest,
+		Header: fetch.Header{{Name: "Content-Length", Value: "3"}, {Name: "X-Amz-Content-Sha256", Value: digest}}}
+	got := sigv4.Key{ID: "ID", Secret: "secret", Region: "us-east-1", Service: "s3"}.Sign(m, now)
+	signer := v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping = true })
+	key := aws.Credentials{AccessKeyID: "ID", SecretAccessKey: "secret"}
+	if err := signer.SignHTTP(t.Context(), key, r, digest, "s3", "us-east-1", now); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := got.Get("Authorization"), r.Header.Get("Authorization"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
 
 // TestSDK compares signatures with those of the SDK of AWS.
 func TestSDK(t *testing.T) {

@@ -3,6 +3,7 @@
 package awssign
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,11 +25,12 @@ type Key struct {
 	Region, Service string
 }
 
-// A Message has the parts of a request without a body that are signed.
+// A Message has the parts of a request that are signed.
 type Message struct {
 	Method, Host string
 	Path, Query  string       // encoded as AWS requires; the parameters of the query are sorted
 	Header       fetch.Header // further fields that are signed
+	Digest       string       // SHA-256 digest of the body in base 16, or "" for an empty body
 }
 
 // Sign returns the header fields of the request: those of m, the date, the token
@@ -72,7 +74,7 @@ func (m Message) canonical(fields fetch.Header) (names, text string) {
 		text += name + ":" + values[name] + "\n"
 	}
 	names = strings.Join(sorted, ";")
-	return names, text + "\n" + names + "\n" + EmptyDigest
+	return names, text + "\n" + names + "\n" + cmp.Or(m.Digest, EmptyDigest)
 }
 
 func mac(key []byte, text string) []byte {

@@ -89,7 +89,7 @@ func (f *proxyFlags) setFirst(text string) error {
 // askPassword prompts the user for the password of the proxy, if a flag names
 // only a user. SOCKS4 has no passwords.
 func (f *proxyFlags) askPassword(ctx context.Context, s *console.Streams) error {
-	if strings.HasPrefix(f.url, "socks4") {
+	if f.url == "" && f.user == "" || strings.HasPrefix(f.url, "socks4") {
 		return nil
 	}
 	user, _, has := strings.Cut(f.user, ":")

@@ -129,6 +129,7 @@ func (r *Tree) Define(cmd *cobra.Command, c runner) *cobra.Command {
 		r.Streams.Register(&set)
 		r.Config.Register(&set)
 		registerHelp(&set, cmd)
+		cmd.Flags().SortFlags = false // cobra visits all flags twice, and would sort hundreds
 		set.AddTo(cmd.Flags())
 		foreignflags.AddNames(cmd.Flags())
 		return &set

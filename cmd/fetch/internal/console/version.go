@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
@@ -19,14 +20,15 @@ type buildVersion struct {
 	modified bool   // if true, the build contains uncommitted changes
 }
 
-// CurrentVersion returns the version of the running program.
-func CurrentVersion() buildVersion {
+// CurrentVersion returns the version of the running program. It parses the build
+// information once, because this information lists all modules.
+var CurrentVersion = sync.OnceValue(func() buildVersion {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
 	return versionOf(info)
-}
+})
 
 // versionOf returns the version in the build information. "go build" derives it
 // from the tag of the commit. "go install MODULE@VERSION" stores VERSION.

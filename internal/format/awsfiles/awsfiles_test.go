@@ -1,7 +1,6 @@
-package s3
+package awsfiles
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// TestCredentials checks the sources of the access key.
-func TestCredentials(t *testing.T) {
+// TestReadKey checks the sources of the access key.
+func TestReadKey(t *testing.T) {
 	home := t.TempDir()
 	name := filepath.Join(home, ".aws", "credentials")
 	text := "# comment\n[default]\naws_access_key_id = one\naws_secret_access_key=x=y\n\n[ other ]\r\nAWS_ACCESS_KEY_ID=two\r\n" +
@@ -36,8 +35,8 @@ func TestCredentials(t *testing.T) {
 		{"missing file", map[string]string{"HOME": filepath.Dir(name)}, "no access key"},
 		{"nothing", nil, "no access key"},
 	} {
-		key, err := credentials{func(name string) string { return c.env[name] }}.Retrieve(context.Background())
-		got := strings.Join([]string{key.AccessKeyID, key.SecretAccessKey, key.SessionToken}, " ")
+		key, err := ReadKey(func(name string) string { return c.env[name] })
+		got := strings.Join([]string{key.ID, key.Secret.Reveal(), key.Token.Reveal()}, " ")
 		if err != nil {
 			got = err.Error()
 		}

@@ -8,20 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
 )
 
 // bucket is a Store in a bucket of an S3 server.
 type bucket struct {
-	api    *s3.Client
-	name   string
+	api    *client
 	prefix string // "", or a prefix that ends in "/"
 	url    string
-	unless *string // value of If-None-Match in requests that create an object, or nil
+	unless string // value of If-None-Match in requests that create an object, or ""
 	ghosts *ghosts
 }
 
@@ -44,12 +40,12 @@ func Open(text string, getenv func(name string) string) (store.Store, error) {
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
-	s := &bucket{name: u.Host, prefix: strings.Trim(u.Path, "/"), url: "s3://" + u.Host + u.EscapedPath(), unless: aws.String("*"),
+	s := &bucket{prefix: strings.Trim(u.Path, "/"), url: "s3://" + u.Host + u.EscapedPath(), unless: "*",
 		ghosts: &ghosts{wait: ghostTime, since: map[string]time.Time{}}}
 	if u.User != nil {
 		return nil, fetch.Usage.Errorf("the URL of a store must not contain a password: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
-	if !isBucketName(s.name) || u.Fragment != "" {
+	if !isBucketName(u.Host) || u.Fragment != "" {
 		return nil, fetch.Usage.Errorf("store %s: the URL must be s3://BUCKET/PREFIX", s.url)
 	}
 	if s.prefix != "" {
@@ -69,33 +65,22 @@ func Open(text string, getenv func(name string) string) (store.Store, error) {
 	}
 	endpoint := cmp.Or(query.Get("endpoint"), getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"))
 	region := cmp.Or(query.Get("region"), getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"))
-	client, err := newTransport(getenv)
-	if err != nil {
-		return nil, err
-	}
-	options := s3.Options{
-		Region:      region,
-		Credentials: credentials{getenv},
-		HTTPClient:  client,
-		AppID:       "fetch",
-
-		// Put sends SHA-256 digests. The other checksums of the SDK would use
-		// an encoding that some servers reject.
-		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
-		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
-	}
 	switch {
 	case endpoint != "":
 		if err := checkEndpoint(endpoint); err != nil {
 			return nil, fetch.Usage.Errorf("store %s: %w", s.url, err)
 		}
-		options.BaseEndpoint = aws.String(strings.TrimSuffix(endpoint, "/"))
-		options.UsePathStyle = true
-		options.Region = cmp.Or(region, "us-east-1")
+		region = cmp.Or(region, "us-east-1")
 	case region == "":
 		return nil, fetch.Usage.Errorf("store %s: the region is missing: add ?region=REGION", s.url)
 	}
-	s.api = s3.New(options)
+	connections, err := newTransport(getenv)
+	if err != nil {
+		return nil, err
+	}
+	if s.api, err = newClient(connections, endpoint, region, u.Host, getenv); err != nil {
+		return nil, err
+	}
 	s.url = u.String()
 	return s, nil
 }
@@ -115,4 +100,4 @@ func checkEndpoint(text string) error {
 func (s *bucket) String() string { return s.url }
 
 // key returns the S3 key of the object with the given name.
-func (s *bucket) key(name string) *string { return aws.String(s.prefix + name) }
+func (s *bucket) key(name string) string { return s.prefix + name }

@@ -131,7 +131,7 @@ func TestSlowBody(t *testing.T) {
 			<-r.Context().Done() // the client closes the connection
 		}))
 		s := openAs(t, strings.TrimPrefix(server.URL, "http://"), "warcs", environment(peer.User, peer.Password))
-		s.api.Options().HTTPClient.(*transport).bodyTime = time.Millisecond
+		s.api.transport.bodyTime = time.Millisecond
 		var err error
 		for _, err = range s.List(t.Context(), "") {
 			if err != nil {

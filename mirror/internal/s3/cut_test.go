@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/internal/test/peer"
@@ -45,8 +43,7 @@ func TestCut(t *testing.T) {
 	if got := storetest.Names(t, s, ""); got != nil {
 		t.Errorf("objects after the cut: %q", got)
 	}
-	other := s.key("cut2")
-	if _, err := s.api.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &s.name, Key: other}); err != nil {
+	if _, err := s.start(ctx, "cut2", sum); err != nil {
 		t.Fatal(err)
 	}
 	if got := openUploads(t, s); !slices.Equal(got, []string{"cut", "cut2"}) {

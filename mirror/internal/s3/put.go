@@ -7,20 +7,17 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/aws/smithy-go/middleware"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
@@ -51,7 +48,7 @@ func (s *bucket) Put(ctx context.Context, name string, r io.ReaderAt, size int64
 		err = s.compare(ctx, name, size, sum)
 		if errors.Is(err, fs.ErrNotExist) && s.ghosts.remain(name) {
 			always := *s
-			always.unless = nil
+			always.unless = ""
 			err = always.create(ctx, name, r, size, sum)
 		}
 	}
@@ -128,21 +125,32 @@ func (s *bucket) putSmall(ctx context.Context, name string, r io.ReaderAt, size 
 	if got != sum {
 		return false, store.Differs(name)
 	}
-	check := base64.StdEncoding.EncodeToString(sum[:])
-	out, err := s.api.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &s.name, Key: s.key(name), Body: io.NewSectionReader(r, 0, size), ContentLength: &size,
-		ContentType: aws.String(mediaType(name)), ChecksumSHA256: &check, IfNoneMatch: s.unless, Metadata: metadata(sum),
-	}, signed(sum))
+	check := fetch.Field{Name: checkField, Value: base64.StdEncoding.EncodeToString(sum[:])}
+	c := call{method: http.MethodPut, key: s.key(name), header: append(s.unlessExists(), append(description(name, sum), check)...)}
+	c.body, c.digest = content(r, 0, size, sum)
+	fields, err := s.api.empty(ctx, c)
 	if err != nil {
 		return false, err
 	}
-	return aws.ToString(out.ChecksumSHA256) == check, nil
+	return fields.Get(checkField) == check.Value, nil
 }
 
-// metadata returns the user-defined metadata of an object, which contains its
-// digest.
-func metadata(sum [sha256.Size]byte) map[string]string {
-	return map[string]string{digestField: hex.EncodeToString(sum[:])}
+// checkField is the header field for the digest of a body, or of the digests of
+// all parts.
+const checkField = "X-Amz-Checksum-Sha256"
+
+// description returns the fields of the request that creates an object: its
+// media type, and its digest as metadata.
+func description(name string, sum [sha256.Size]byte) fetch.Header {
+	return fetch.Header{{Name: "Content-Type", Value: mediaType(name)}, {Name: digestField, Value: hex.EncodeToString(sum[:])}}
+}
+
+// unlessExists returns the condition of a request that creates an object.
+func (s *bucket) unlessExists() fetch.Header {
+	if s.unless == "" {
+		return nil
+	}
+	return fetch.Header{{Name: "If-None-Match", Value: s.unless}}
 }
 
 // mediaType returns the media type for the object with the given name.
@@ -154,79 +162,77 @@ func mediaType(name string) string {
 	return "application/octet-stream"
 }
 
-// signed returns an option that signs the request with a known digest of its
-// body. The SDK would read the body once more to compute the digest.
-func signed(sum [sha256.Size]byte) func(*s3.Options) {
-	return func(o *s3.Options) {
-		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
-			set := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
-				middleware.InitializeOutput, middleware.Metadata, error,
-			) {
-				return next.HandleInitialize(v4.SetPayloadHash(ctx, hex.EncodeToString(sum[:])), in)
-			}
-			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("payloadDigest", set), middleware.Before)
-		})
-	}
-}
-
 // putParts creates an object by a multipart upload. It reports whether the
 // server returned the digest of the digests of all parts. It first removes the
 // parts that earlier uploads of the object have left after a crash of this
 // program or of the server.
 func (s *bucket) putParts(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) (confirmed bool, err error) {
 	s.abortAll(ctx, name)
-	start, err := s.api.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
-		Bucket: &s.name, Key: s.key(name), ContentType: aws.String(mediaType(name)), Metadata: metadata(sum),
-		ChecksumAlgorithm: types.ChecksumAlgorithmSha256,
-	})
+	id, err := s.start(ctx, name, sum)
 	if err != nil {
 		return false, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.abort(ctx, name, start.UploadId))
+			err = errors.Join(err, s.abort(ctx, name, id))
 		}
 	}()
-	parts, sums, err := s.sendParts(ctx, name, start.UploadId, r, size, sum)
+	parts, sums, err := s.sendParts(ctx, name, id, r, size, sum)
 	if err != nil {
 		return false, err
 	}
 	all := sha256.Sum256(sums)
-	out, err := s.api.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
-		Bucket: &s.name, Key: s.key(name), UploadId: start.UploadId, IfNoneMatch: s.unless,
-		MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
-	})
+	text, err := xml.Marshal(completion{Part: parts})
 	if err != nil {
+		return false, fetch.Internal.With(err)
+	}
+	c := call{method: http.MethodPost, key: s.key(name), query: url.Values{"uploadId": {id}}, header: s.unlessExists()}
+	c.body, c.digest = content(bytes.NewReader(text), 0, int64(len(text)), sha256.Sum256(text))
+	var out joined
+	if err := s.api.document(ctx, c, "CompleteMultipartUploadResult", &out); err != nil {
 		return false, err
 	}
 	want := fmt.Sprintf("%s-%d", base64.StdEncoding.EncodeToString(all[:]), len(parts))
-	return aws.ToString(out.ChecksumSHA256) == want, nil
+	return out.ChecksumSHA256 == want, nil
+}
+
+// start starts an upload in parts and returns its identifier.
+func (s *bucket) start(ctx context.Context, name string, sum [sha256.Size]byte) (id string, err error) {
+	var out upload
+	err = s.api.document(ctx, call{method: http.MethodPost, key: s.key(name), query: url.Values{"uploads": {""}},
+		header: append(description(name, sum), fetch.Field{Name: "X-Amz-Checksum-Algorithm", Value: "SHA256"}),
+	}, "InitiateMultipartUploadResult", &out)
+	if err == nil && out.UploadId == "" {
+		err = fetch.Protocol.Errorf("the server does not identify the upload")
+	}
+	return out.UploadId, err
 }
 
 // sendParts uploads the parts of an object. It returns the parts and their
 // concatenated digests. It reads each part twice, for the digest and for the
 // request, and so keeps no part in memory.
 func (s *bucket) sendParts(
-	ctx context.Context, name string, id *string, r io.ReaderAt, size int64, sum [sha256.Size]byte,
-) (parts []types.CompletedPart, sums []byte, err error) {
+	ctx context.Context, name, id string, r io.ReaderAt, size int64, sum [sha256.Size]byte,
+) (parts []part, sums []byte, err error) {
 	step := max(partSize, (size+maxParts-1)/maxParts)
 	total := sha256.New()
 	for off := int64(0); off < size; off += step {
 		n := min(step, size-off)
-		part, err := store.Digest(ctx, io.TeeReader(io.NewSectionReader(r, off, n), total))
+		digest, err := store.Digest(ctx, io.TeeReader(io.NewSectionReader(r, off, n), total))
 		if err != nil {
 			return nil, nil, err
 		}
-		number, check := int32(len(parts)+1), base64.StdEncoding.EncodeToString(part[:])
-		out, err := s.api.UploadPart(ctx, &s3.UploadPartInput{
-			Bucket: &s.name, Key: s.key(name), UploadId: id, PartNumber: &number, ContentLength: &n,
-			Body: io.NewSectionReader(r, off, n), ChecksumSHA256: &check,
-		}, signed(part))
+		p := part{PartNumber: len(parts) + 1, ChecksumSHA256: base64.StdEncoding.EncodeToString(digest[:])}
+		c := call{method: http.MethodPut, key: s.key(name), query: url.Values{"partNumber": {strconv.Itoa(p.PartNumber)}, "uploadId": {id}},
+			header: fetch.Header{{Name: checkField, Value: p.ChecksumSHA256}}}
+		c.body, c.digest = content(r, off, n, digest)
+		fields, err := s.api.empty(ctx, c)
 		if err != nil {
 			return nil, nil, err
 		}
-		parts = append(parts, types.CompletedPart{ETag: out.ETag, PartNumber: &number, ChecksumSHA256: &check})
-		sums = append(sums, part[:]...)
+		p.ETag = fields.Get("ETag")
+		parts = append(parts, p)
+		sums = append(sums, digest[:]...)
 	}
 	if [sha256.Size]byte(total.Sum(nil)) != sum {
 		return nil, nil, store.Differs(name)
@@ -239,29 +245,35 @@ func (s *bucket) sendParts(
 // because a new upload succeeds anyway.
 func (s *bucket) abortAll(ctx context.Context, name string) {
 	key := s.key(name)
-	out, err := s.api.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{Bucket: &s.name, Prefix: key})
+	all, err := s.uploads(ctx, key)
 	if err != nil {
 		return
 	}
-	for _, u := range out.Uploads[:min(len(out.Uploads), maxAborts)] {
-		if aws.ToString(u.Key) == *key {
+	for _, u := range all.Upload[:min(len(all.Upload), maxAborts)] {
+		if u.Key == key {
 			_ = s.abort(ctx, name, u.UploadId)
 		}
 	}
 }
 
+// uploads lists incomplete uploads of the objects whose keys start with prefix.
+func (s *bucket) uploads(ctx context.Context, prefix string) (all uploadList, err error) {
+	query := url.Values{"uploads": {""}, "prefix": {prefix}}
+	err = s.api.document(ctx, call{method: http.MethodGet, query: query}, "ListMultipartUploadsResult", &all)
+	return all, err
+}
+
 // abort removes the parts of an incomplete upload. It returns an error only if
 // the server forbids the request (status 403). If the server is unreachable,
 // the next upload of the object removes the parts.
-func (s *bucket) abort(ctx context.Context, name string, id *string) error {
+func (s *bucket) abort(ctx context.Context, name, id string) error {
 	limit := abortTime
 	if ctx.Err() != nil {
 		limit = abortEnd
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	once := func(o *s3.Options) { o.RetryMaxAttempts = 1 }
-	_, err := s.api.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.name, Key: s.key(name), UploadId: id}, once)
+	_, err := s.api.empty(ctx, call{method: http.MethodDelete, key: s.key(name), query: url.Values{"uploadId": {id}}, once: true})
 	if isStatus(err, http.StatusForbidden) {
 		return classify(err)
 	}
@@ -277,9 +289,8 @@ func (s *bucket) Check(ctx context.Context) error {
 	_, err := s.putSmall(ctx, name, bytes.NewReader(text), int64(len(text)), sum)
 	if isStatus(err, http.StatusPreconditionFailed) {
 		// The name is random. If the object exists, the response to an earlier
-		// attempt of the SDK was lost.
-		_, missing := s.api.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.name, Key: s.key(name)})
-		if missing == nil {
+		// attempt was lost.
+		if _, _, missing := s.fields(ctx, name); missing == nil {
 			err = nil
 		}
 	}
@@ -298,7 +309,7 @@ func (s *bucket) Check(ctx context.Context) error {
 		}
 		err = nil
 	}
-	_, removed := s.api.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.name, Key: s.key(name)})
+	_, removed := s.api.empty(ctx, call{method: http.MethodDelete, key: s.key(name)})
 	if err == nil && !isStatus(removed, http.StatusForbidden) { // the permission to delete objects is not required
 		err = removed
 	}

@@ -8,19 +8,16 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"net/url"
 	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
 )
 
-// digestField is the metadata key for the SHA-256 digest of an object, in
-// hexadecimal digits. The HTTP header field is x-amz-meta-sha256.
-const digestField = "sha256"
+// digestField is the header field for the SHA-256 digest of an object, in
+// hexadecimal digits. The server stores it as metadata.
+const digestField = "X-Amz-Meta-Sha256"
 
 func (s *bucket) Stat(ctx context.Context, name string) (store.Object, error) {
 	o, _, err := s.head(ctx, name)
@@ -32,7 +29,7 @@ func (s *bucket) head(ctx context.Context, name string) (o store.Object, tag str
 	if err := store.CheckName(name); err != nil {
 		return store.Object{}, "", err
 	}
-	h, err := s.api.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.name, Key: s.key(name)})
+	fields, size, err := s.fields(ctx, name)
 	switch {
 	case isStatus(err, http.StatusNotFound):
 		return store.Object{}, "", store.NotFound(s, name)
@@ -47,29 +44,39 @@ func (s *bucket) head(ctx context.Context, name string) (o store.Object, tag str
 	if err != nil {
 		return store.Object{}, "", s.failed("read", name, err)
 	}
-	o = store.Object{Name: name, Size: aws.ToInt64(h.ContentLength), Modified: aws.ToTime(h.LastModified)}
-	sum, err := hex.DecodeString(h.Metadata[digestField])
+	o = store.Object{Name: name, Size: size}
+	o.Modified, _ = http.ParseTime(fields.Get("Last-Modified"))
+	sum, err := hex.DecodeString(fields.Get(digestField))
 	if err == nil && len(sum) == len(o.SHA256) {
 		copy(o.SHA256[:], sum)
 	}
-	return o, aws.ToString(h.ETag), nil
+	return o, fields.Get("ETag"), nil
+}
+
+// fields returns the header fields of an object, and its size.
+func (s *bucket) fields(ctx context.Context, name string) (fields http.Header, size int64, err error) {
+	err = s.api.do(ctx, call{method: http.MethodHead, key: s.key(name)}, func(resp *http.Response) error {
+		fields, size = resp.Header, resp.ContentLength
+		return resp.Body.Close()
+	})
+	return fields, size, err
 }
 
 // get requests a range of an object. If tag is not empty, the object must have
 // this entity tag.
-func (s *bucket) get(ctx context.Context, name string, off, size int64, tag string) (io.ReadCloser, error) {
-	in := &s3.GetObjectInput{Bucket: &s.name, Key: s.key(name), Range: aws.String(fmt.Sprintf("bytes=%d-%d", off, off+size-1))}
+func (s *bucket) get(ctx context.Context, name string, off, size int64, tag string) (body io.ReadCloser, err error) {
+	fields := fetch.Header{{Name: "Range", Value: fmt.Sprintf("bytes=%d-%d", off, off+size-1)}}
 	if tag != "" {
-		in.IfMatch = &tag
+		fields = append(fields, fetch.Field{Name: "If-Match", Value: tag})
 	}
-	out, err := s.api.GetObject(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	if want := fmt.Sprintf("bytes %d-", off); !strings.HasPrefix(aws.ToString(out.ContentRange), want) {
-		return nil, errors.Join(fetch.Protocol.Errorf("the server does not support ranges"), out.Body.Close())
-	}
-	return out.Body, nil
+	err = s.api.do(ctx, call{method: http.MethodGet, key: s.key(name), header: fields}, func(resp *http.Response) error {
+		if want := fmt.Sprintf("bytes %d-", off); !strings.HasPrefix(resp.Header.Get("Content-Range"), want) {
+			return errors.Join(fetch.Protocol.Errorf("the server does not support ranges"), resp.Body.Close())
+		}
+		body = resp.Body
+		return nil
+	})
+	return body, err
 }
 
 func (s *bucket) Open(ctx context.Context, name string) (store.File, error) {
@@ -114,8 +121,8 @@ func (f *bucketFile) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// reads is the number of attempts to read a range. The SDK does not retry a
-// request whose connection fails after the start of the response.
+// reads is the number of attempts to read a range. A client does not repeat a
+// request whose connection fails after the start of the object.
 const reads = 3
 
 // read fills p with the bytes of the object at offset off.
@@ -145,27 +152,34 @@ func (f *bucketFile) read(p []byte, off int64) (n int, err error) {
 
 func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {
-		pages := s3.NewListObjectsV2Paginator(s.api, &s3.ListObjectsV2Input{Bucket: &s.name, Prefix: s.key(prefix)},
-			func(o *s3.ListObjectsV2PaginatorOptions) { o.StopOnDuplicateToken = true })
+		query := url.Values{"list-type": {"2"}, "prefix": {s.key(prefix)}}
 		var progress listProgress
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(ctx)
+		for {
+			var page listPage
+			err := s.api.document(ctx, call{method: http.MethodGet, query: query}, listRoot, &page)
 			if err == nil {
 				err = progress.check(page.Contents)
+			}
+			if err == nil && page.IsTruncated && page.NextContinuationToken == "" {
+				err = fetch.Protocol.Errorf("the server does not say where the list continues")
 			}
 			if err != nil {
 				yield(store.Object{}, s.failed("list", "objects", err))
 				return
 			}
 			for _, c := range page.Contents {
-				name, ours := strings.CutPrefix(aws.ToString(c.Key), s.prefix)
+				name, ours := strings.CutPrefix(c.Key, s.prefix)
 				if !ours || store.CheckName(name) != nil {
 					continue // not an object of this store, such as the placeholder of a folder
 				}
-				if !yield(store.Object{Name: name, Size: aws.ToInt64(c.Size), Modified: aws.ToTime(c.LastModified)}, nil) {
+				if !yield(store.Object{Name: name, Size: c.Size, Modified: c.LastModified}, nil) {
 					return
 				}
 			}
+			if !page.IsTruncated {
+				return
+			}
+			query.Set("continuation-token", page.NextContinuationToken)
 		}
 	}
 }
@@ -187,7 +201,7 @@ type listProgress struct {
 }
 
 // check returns an error if a page does not follow the previous pages.
-func (l *listProgress) check(page []types.Object) error {
+func (l *listProgress) check(page []listed) error {
 	if len(page) == 0 {
 		if l.empty++; l.empty > maxEmptyPages {
 			return fetch.Protocol.Errorf("the server sent %d pages without an object", l.empty)
@@ -195,12 +209,12 @@ func (l *listProgress) check(page []types.Object) error {
 		return nil
 	}
 	for _, o := range page {
-		l.bytes += len(aws.ToString(o.Key))
+		l.bytes += len(o.Key)
 	}
 	if l.bytes > maxNames {
 		return fetch.TooLarge.Errorf("the names of the objects have more than %d bytes", maxNames)
 	}
-	last := aws.ToString(page[len(page)-1].Key)
+	last := page[len(page)-1].Key
 	if last <= l.last {
 		return fetch.Protocol.Errorf("the server repeats the list, or does not sort it: %q follows %q", last, l.last)
 	}

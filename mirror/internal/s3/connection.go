@@ -1,11 +1,9 @@
 package s3
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/xml"
 	"errors"
 	"io"
 	"net"
@@ -77,8 +75,8 @@ type exchange struct {
 // to exchanger.Do.
 type exchangeKey struct{}
 
-// Do sends a request through the client. It implements the interface HTTPClient
-// of the AWS SDK.
+// Do sends a request through the client. The caller closes the body of the
+// response.
 func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	origin, err := uri.Parse(req.URL.Scheme + "://" + req.URL.Host + "/")
 	if err != nil {
@@ -103,56 +101,8 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 		body.timer = time.AfterFunc(t.bodyTime, func() { cancel(errSlowBody) })
 	}
 	e.resp.Body = body
-	if isList(e.resp) {
-		e.resp.Body = checkedList(e.resp.Body)
-	}
 	return e.resp, nil
 }
-
-// isList reports whether resp contains a page of a list of objects.
-func isList(resp *http.Response) bool {
-	return resp.StatusCode == http.StatusOK && resp.Request.URL.Query().Has("list-type")
-}
-
-// checkedList returns a page of a list of objects. If the page is no such
-// document, or has too many elements, reading it returns an error. The SDK would
-// take a document without elements for an empty list.
-func checkedList(body io.ReadCloser) io.ReadCloser {
-	text, err := io.ReadAll(body)
-	if err == nil {
-		err = checkList(text)
-	}
-	if err != io.EOF {
-		text = nil
-	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(text), errorReader{err}), body}
-}
-
-func checkList(text []byte) error {
-	if bytes.Count(text, []byte{'<'}) > maxTags {
-		return errLongBody
-	}
-	for d := xml.NewDecoder(bytes.NewReader(text)); ; {
-		token, err := d.Token()
-		if err != nil {
-			return errNoList
-		}
-		if root, ok := token.(xml.StartElement); ok {
-			if root.Name.Local != "ListBucketResult" {
-				return errNoList
-			}
-			return io.EOF
-		}
-	}
-}
-
-// An errorReader is a reader that returns an error.
-type errorReader struct{ err error }
-
-func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
 
 // responseLimit returns the maximum size of the body of a response.
 func responseLimit(resp *http.Response) int64 {

@@ -2,12 +2,10 @@ package s3
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"net/http"
-
-	smithy "github.com/aws/smithy-go"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
@@ -47,7 +45,46 @@ var texts = map[fetch.Fault]string{
 	fetch.TryLater: "the server cannot respond now",
 }
 
-// failed converts an error of the SDK to a failure with a fault. Its text
+// An answerError is a response of the server whose status is no success.
+type answerError struct {
+	status        int
+	code, message string // of the document, or the text of the status and ""
+	header        http.Header
+}
+
+func (e *answerError) Error() string { return fmt.Sprintf("%s (status %d)", e.code, e.status) }
+
+// readError returns the error that resp describes, and closes the body.
+func readError(resp *http.Response) error {
+	text, err := readBody(resp)
+	if err != nil {
+		return err
+	}
+	return newAnswer(resp, text)
+}
+
+func newAnswer(resp *http.Response, text []byte) *answerError {
+	answer := &answerError{status: resp.StatusCode, code: http.StatusText(resp.StatusCode), header: resp.Header}
+	var document errorDocument
+	if xml.Unmarshal(text, &document) == nil && document.Code != "" {
+		answer.code, answer.message = document.Code, document.Message
+	}
+	return answer
+}
+
+func asAnswer(err error) (answer *answerError, ok bool) {
+	ok = errors.As(err, &answer)
+	return answer, ok
+}
+
+// isStatus reports whether err is a response of the server with the given HTTP
+// status.
+func isStatus(err error, status int) bool {
+	answer, ok := asAnswer(err)
+	return ok && answer.status == status
+}
+
+// failed converts an error of a request to a failure with a fault. Its text
 // contains the error code and the message of the server.
 func (s *bucket) failed(op, name string, err error) error {
 	if err == nil {
@@ -60,82 +97,36 @@ func (s *bucket) failed(op, name string, err error) error {
 	return store.Fail(s, op, name, err)
 }
 
-// classify converts an error of the SDK to an error with a Fault.
+// classify converts an error of a request to an error with a Fault.
 func classify(err error) error {
-	var answer *smithyhttp.ResponseError
-	var api smithy.APIError
 	var fault fetch.Fault
-	var send *smithyhttp.RequestSendError
+	answer, ok := asAnswer(err)
 	switch {
-	case errors.Is(err, errLongBody):
-		return errLongBody
-	case errors.Is(err, errNoList):
-		return errNoList
-	case errors.Is(err, errSlowBody):
-		return errSlowBody
 	case errors.As(err, &fault):
-		return cause(err)
-	case errors.As(err, &send) && fetch.FaultOf(send.Err) == fetch.Internal: // such as a header that is too long
-		return fetch.Protocol.With(send.Err)
-	case errors.As(err, &send):
-		return send.Err
+		return err
 	case errors.Is(err, context.Canceled):
 		return fetch.Canceled.With(context.Canceled)
-	case !errors.As(err, &answer):
+	case !ok:
 		return err
 	}
-	var syntax *smithy.DeserializationError
-	if errors.As(err, &syntax) && answer.HTTPStatusCode() < 300 {
-		return fetch.Protocol.Errorf("the response of the server is not the XML document of S3 (status %d)", answer.HTTPStatusCode())
-	}
-	code, message := http.StatusText(answer.HTTPStatusCode()), ""
-	switch {
-	case errors.As(err, &api):
-		code, message = api.ErrorCode(), api.ErrorMessage()
-	case answer.HTTPStatusCode() < 300: // the connection failed after the head of the response
-		return fetch.Truncated.Errorf("the response of the server is incomplete: %w", innermost(answer))
-	}
-	fault, known := codes[code]
+	fault, known := codes[answer.code]
 	if !known {
-		fault = statusFault(answer.HTTPStatusCode())
+		fault = statusFault(answer.status)
 	}
-	if code == "NoSuchBucket" {
+	if answer.code == "NoSuchBucket" {
 		return fault.Errorf("the bucket does not exist")
 	}
-	text := fmt.Sprintf("%s (status %d)", code, answer.HTTPStatusCode())
-	if message != "" && message != code {
-		text += ": " + message
+	text := answer.Error()
+	if answer.message != "" && answer.message != answer.code {
+		text += ": " + answer.message
 	}
-	if region := answer.Response.Header.Get("X-Amz-Bucket-Region"); region != "" && fault == fetch.Usage {
+	if region := answer.header.Get("X-Amz-Bucket-Region"); region != "" && fault == fetch.Usage {
 		text += ": the region of the bucket is " + region
 	}
 	if explanation := texts[fault]; explanation != "" {
 		text = explanation + ": " + text
 	}
 	return fault.Errorf("%s", text)
-}
-
-// innermost returns the error that err and its causes wrap.
-func innermost(err error) error {
-	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
-		err = next
-	}
-	return err
-}
-
-// cause returns the innermost error with a Fault, without the descriptions that
-// the SDK adds.
-func cause(err error) error {
-	var send *smithyhttp.RequestSendError
-	var fault fetch.Fault
-	if errors.As(err, &send) && errors.As(send.Err, &fault) {
-		return send.Err
-	}
-	var op *smithy.OperationError
-	for errors.As(err, &op) {
-		err = op.Err
-	}
-	return err
 }
 
 // statusFault returns the fault for the HTTP status of an error response. It is
@@ -156,11 +147,4 @@ func statusFault(status int) fetch.Fault {
 		return fetch.TryLater
 	}
 	return fetch.Denied
-}
-
-// isStatus reports whether err is a response of the server with the given HTTP
-// status.
-func isStatus(err error, status int) bool {
-	var answer *smithyhttp.ResponseError
-	return errors.As(err, &answer) && answer.HTTPStatusCode() == status
 }
