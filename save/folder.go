@@ -2,7 +2,9 @@ package save
 
 import (
 	"errors"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -24,16 +26,18 @@ const syncEvery = 64
 // is incomplete.
 //
 // On Linux, new files up to 256 KiB have no part file and no lock. Create still
-// returns fetch.InUse if another File with the same Folder writes the file, or
-// if another process has a part file for it. If two processes write the same
-// small file at the same time, both succeed, and the later file replaces the
-// other.
+// returns fetch.InUse if another File with the same Folder writes the file. It
+// also returns fetch.InUse if another process has a part file for it, which
+// existed when the Folder was opened or belongs to a larger file. If two
+// processes write the same small file at the same time, both succeed, and the
+// later file replaces the other.
 type Folder struct {
 	fs        folderFS
 	name      string                      // path in the form that split returns
 	mode      atomic.Pointer[fs.FileMode] // nil if unknown
 	noUnnamed atomic.Bool                 // the file system has no files without names
 	added     atomic.Uint64               // number of new names
+	listed    map[string]bool             // names in the folder when it was opened, or nil if there are many
 
 	mu      sync.Mutex
 	writing map[string]bool // paths of the open Files
@@ -47,7 +51,39 @@ func OpenFolder(name string) (*Folder, error) {
 	if err != nil {
 		return nil, fetch.LocalError(err)
 	}
-	return &Folder{fs: s, name: folder, writing: map[string]bool{}}, nil
+	return &Folder{fs: s, name: folder, listed: listNames(folder), writing: map[string]bool{}}, nil
+}
+
+// maxListed is the maximum number of names that a Folder remembers.
+const maxListed = 1000
+
+// listNames returns the names in a folder. It returns nil if there are many, or
+// if they cannot be read.
+func listNames(folder string) map[string]bool {
+	d, err := os.Open(folder)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(maxListed + 1)
+	if err != nil && err != io.EOF || len(names) > maxListed {
+		return nil
+	}
+	listed := make(map[string]bool, len(names))
+	for _, name := range names {
+		listed[name] = true
+	}
+	return listed
+}
+
+// lacked reports whether the folder had no file at path when it was opened. A
+// file that exists now is found when the new file gets its name.
+func (f *Folder) lacked(path string) bool {
+	if f == nil || f.listed == nil || !f.contains(path) {
+		return false
+	}
+	_, base := split(path)
+	return !f.listed[base]
 }
 
 // Close makes the names of all files durable and closes the folder. It must be

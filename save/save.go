@@ -182,7 +182,10 @@ func Create(path string, o Options) (*File, error) {
 	case o.Resume && o.Offset > 0, o.Offset < 0:
 		return nil, fetch.Usage.Errorf("cannot continue %s at %d", path, o.Offset)
 	}
-	t, err := resolve(f.fs, path)
+	t, err := target{path: path}, error(nil)
+	if o.Existing != Replace || o.Resume || o.Offset > 0 || !f.o.Folder.lacked(path) {
+		t, err = resolve(f.fs, path)
+	}
 	if err != nil {
 		return nil, fetch.LocalError(err)
 	}

@@ -361,17 +361,20 @@ func TestSetTime(t *testing.T) {
 // permissions of new files is removed, also if the permissions are known.
 func TestLeftoverMode(t *testing.T) {
 	dir := t.TempDir()
-	folder, err := save.OpenFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer folder.Close()
-	for _, name := range []string{"one", "two"} {
+	all := []string{"one", "two"}
+	for _, name := range all {
 		for _, suffix := range []string{".part", ".part.new"} {
 			if err := os.WriteFile(filepath.Join(dir, "."+name+suffix), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
+	}
+	folder, err := save.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	for _, name := range all {
 		f, err := save.Create(filepath.Join(dir, name), save.Options{Folder: folder})
 		if err != nil {
 			t.Fatal(err)

@@ -48,8 +48,10 @@ func (f *File) createUnnamed() bool {
 	if f.exists || f.o.Resume || f.o.Offset > 0 || !f.o.Folder.contains(f.path) || f.o.Folder.noUnnamed.Load() {
 		return false
 	}
-	if _, err := f.fs.Lstat(f.part); !errors.Is(err, fs.ErrNotExist) {
-		return false
+	if !f.o.Folder.lacked(f.part) {
+		if _, err := f.fs.Lstat(f.part); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
 	}
 	h, err := f.o.Folder.fs.createUnnamed()
 	if err != nil {

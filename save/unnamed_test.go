@@ -337,9 +337,14 @@ func TestFolderInUse(t *testing.T) {
 		t.Errorf("numbered: %s", second.Name())
 	}
 	other := mustCreate(t, dir+"/other", Options{}) // has a part file, like a large file of another process
-	if _, err := Create(dir+"/other", o); !errors.Is(err, fetch.InUse) {
+	later, err := OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(dir+"/other", Options{Folder: later}); !errors.Is(err, fetch.InUse) {
 		t.Errorf("a part file of another process: %v", err)
 	}
+	later.Close()
 	other.Close()
 	for _, f := range []*File{first, second} {
 		mustWrite(t, f, []byte("new"))
