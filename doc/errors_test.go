@@ -18,6 +18,7 @@ var foreignMessages = map[string]string{
 	"certificate signed by unknown authority":         "",
 	"certificate has expired":                         "",
 	"first record does not look like a TLS handshake": "",
+	"server rejected ECH":                             "",
 	"server answered 404":                             "server answered",
 	"server answered 403":                             "server answered",
 	"more than 10 redirects":                          "more than %d redirects",
