@@ -36,8 +36,9 @@ var otherWords = map[string]string{
 	"internal/format/askform":         "gopher gophers",                          // the forms of Gopher+
 	"internal/format/links":           "data",                                    // an attribute
 	"internal/format/render":          "file mid",                                // a type of question, the URL of a message
-	"internal/format/store":           "http https file s3",                      // the kinds of stores
+	"internal/format/store":           "file",                                    // the kind of a store
 	"mirror":                          "file",                                    // keys of log lines, tables
+	"mirror/internal/s3":              "http https s3",                           // the addresses of stores
 	"save":                            "file",                                    // a placeholder
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/awsfiles"
-	"github.com/anyurl/fetch/schemes/http/sigv4"
+	"github.com/anyurl/fetch/internal/format/awssign"
 )
 
 const (
@@ -127,15 +127,15 @@ func (c *client) request(ctx context.Context, r call) (*http.Request, error) {
 	if r.key == "" && c.path != "" {
 		u.Path = c.path
 	}
-	u.RawPath = sigv4.EncodePath(u.Path)
+	u.RawPath = awssign.EncodePath(u.Path)
 	u.RawQuery = strings.ReplaceAll(r.query.Encode(), "+", "%20")
 	digest := r.digest
 	if digest == "" {
-		digest = sigv4.EmptyDigest
+		digest = awssign.EmptyDigest
 	}
-	m := sigv4.Message{Method: r.method, Host: u.Host, Path: u.RawPath, Query: u.RawQuery, Digest: digest,
+	m := awssign.Message{Method: r.method, Host: u.Host, Path: u.RawPath, Query: u.RawQuery, Digest: digest,
 		Header: append(fetch.Header{{Name: "X-Amz-Content-Sha256", Value: digest}}, r.header...)}
-	signer := sigv4.Key{ID: key.ID, Secret: key.Secret, Token: key.Token, Region: c.region, Service: "s3"}
+	signer := awssign.Key{ID: key.ID, Secret: key.Secret, Token: key.Token, Region: c.region, Service: "s3"}
 	req := (&http.Request{Method: r.method, URL: &u, Host: u.Host, Header: http.Header{"User-Agent": {"fetch"}}}).WithContext(ctx)
 	for _, f := range signer.Sign(m, time.Now().Add(time.Duration(c.skew.Load()))) {
 		req.Header.Set(f.Name, f.Value)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/awssign"
 	"github.com/anyurl/fetch/internal/format/entries"
-	"github.com/anyurl/fetch/schemes/internal/awssign"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/awsfiles"
-	"github.com/anyurl/fetch/schemes/internal/awssign"
+	"github.com/anyurl/fetch/internal/format/awssign"
 )
 
 // A call is an HTTP request to an S3 server.

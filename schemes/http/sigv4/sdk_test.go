@@ -12,8 +12,8 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/format/awssign"
 	"github.com/anyurl/fetch/schemes/http/sigv4"
-	"github.com/anyurl/fetch/schemes/internal/awssign"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -27,9 +27,9 @@ func TestBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("X-Amz-Content-Sha256", digest)
-	m := sigv4.Message{Method: r.Method, Host: r.Host, Path: r.URL.EscapedPath(), Query: "partNumber=2&uploadId=x%20%2By", Digest: digest,
+	m := awssign.Message{Method: r.Method, Host: r.Host, Path: r.URL.EscapedPath(), Query: "partNumber=2&uploadId=x%20%2By", Digest: digest,
 		Header: fetch.Header{{Name: "Content-Length", Value: "3"}, {Name: "X-Amz-Content-Sha256", Value: digest}}}
-	got := sigv4.Key{ID: "ID", Secret: "secret", Region: "us-east-1", Service: "s3"}.Sign(m, now)
+	got := awssign.Key{ID: "ID", Secret: "secret", Region: "us-east-1", Service: "s3"}.Sign(m, now)
 	signer := v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping = true })
 	key := aws.Credentials{AccessKeyID: "ID", SecretAccessKey: "secret"}
 	if err := signer.SignHTTP(t.Context(), key, r, digest, "s3", "us-east-1", now); err != nil {

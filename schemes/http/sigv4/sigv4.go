@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/schemes/internal/awssign"
+	"github.com/anyurl/fetch/internal/format/awssign"
 )
 
 // Options configures the signatures.

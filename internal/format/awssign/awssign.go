@@ -1,5 +1,5 @@
 // Package awssign computes signatures of AWS Signature Version 4, for the packages
-// sigv4 and s3.
+// sigv4, s3 and mirror/s3.
 package awssign
 
 import (
