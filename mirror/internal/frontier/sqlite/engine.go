@@ -67,7 +67,7 @@ func (e *engine) acquireReader(ctx context.Context) (*session, error) {
 	}
 	select {
 	case <-e.unopened:
-		s, err := connect(e.source, "cache_size(-2048)", "query_only(1)")
+		s, err := connect(e.source, "cache_size(-1024)", "query_only(1)")
 		if err != nil {
 			e.unopened <- struct{}{}
 		}
