@@ -99,7 +99,8 @@ soak: peers
 	mkdir -p $(RESULTS)
 	FETCH_RESULTS=$(RESULTS) go test -tags soak -run Soak -timeout $(SOAKTIME) -v ./...
 
-PACKAGES ?= ./uri ./fetch ./save ./wrap ./warc ./internal/wire/http1 ./mirror/internal/archive ./mirror/internal/frontier/rules ./schemes/internal/sessions
+PACKAGES ?= ./uri ./fetch ./save ./wrap ./warc ./internal/wire/http1 ./mirror/internal/archive ./mirror/internal/frontier/rules ./schemes/internal/sessions \
+	./internal/wire/z3950/apdu,./schemes/z3950
 
 mutants:
 	mkdir -p $(RESULTS)
@@ -119,11 +120,12 @@ seeded-bugs: peers
 
 # CODECS are packages without connections, which also run on a big-endian
 # processor. The emulator is in the Debian package qemu-user-static.
-CODECS := ./uri ./internal/wire/ber ./internal/wire/oncrpc ./internal/wire/line
+CODECS := ./uri ./internal/wire/ber ./internal/wire/oncrpc ./internal/wire/line ./internal/wire/z3950/apdu
 
 other-machines:
 	GOOS=linux GOARCH=s390x CGO_ENABLED=0 go test -short -exec qemu-s390x-static $(CODECS)
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go test -short -exec qemu-aarch64-static $(CODECS)
+	GOOS=linux GOARCH=riscv64 CGO_ENABLED=0 go test -short -exec qemu-riscv64-static $(CODECS)
 
 # The figures of the soak tests and of the mutants are kept if they are not
 # measured again.

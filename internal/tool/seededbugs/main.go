@@ -104,7 +104,7 @@ func (b bug) check(copyOf func(dir string) error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
-	args := append(strings.Fields(b.test)[1:], "-count=1")
+	args := append(strings.Fields(b.test)[1:], "-count=1", "-timeout=0") // ctx has the limit
 	c := exec.CommandContext(ctx, "go", args...)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "GOFLAGS=-trimpath") // so that unchanged packages of other copies are not compiled again

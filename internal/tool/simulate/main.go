@@ -26,10 +26,12 @@ import (
 func main() {
 	first := flag.Uint64("first", 1, "first seed")
 	last := flag.Uint64("last", 20, "last seed")
+	schedule := flag.Uint64("schedule", 0, "first schedule of each seed")
+	schedules := flag.Uint64("schedules", 1, "number of schedules of each seed")
 	twice := flag.Bool("twice", false, "run each simulation twice and compare the events")
 	results := flag.String("results", "", "with -twice, write the figures to a file in this folder")
 	flag.Parse()
-	if err := simulate(*first, *last, *twice, *results); err != nil {
+	if err := simulate(*first, *last, *schedule, *schedules, *twice, *results); err != nil {
 		fmt.Fprintln(os.Stderr, "simulate:", err)
 		os.Exit(1)
 	}
@@ -37,7 +39,7 @@ func main() {
 
 // simulate runs the simulations with the seeds first to last. It returns an error
 // if one fails, or if two runs differ.
-func simulate(first, last uint64, twice bool, results string) error {
+func simulate(first, last, schedule, schedules uint64, twice bool, results string) error {
 	dir, err := os.MkdirTemp("", "simulate-")
 	if err != nil {
 		return err
@@ -54,25 +56,27 @@ func simulate(first, last uint64, twice bool, results string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	var failed, differ, events int
-	for seed := first; seed <= last; seed++ {
-		log, err := s.run(seed)
+	var total, failed, differ, events int
+	for n := range (last - first + 1) * schedules {
+		seed, order := first+n/schedules, schedule+n%schedules
+		total++
+		log, err := s.run(seed, order)
 		if err != nil {
 			failed++
-			fmt.Printf("seed %d failed: go run ./internal/tool/simulate -first %d -last %d repeats it\n%v\n", seed, seed, seed, err)
+			fmt.Printf("seed %d failed: go run ./internal/tool/simulate -first %d -last %d -schedule %d repeats it\n%v\n", seed, seed, seed, order, err)
 		}
 		events += bytes.Count(log, []byte("\n"))
 		if !twice {
 			continue
 		}
-		if again, _ := s.run(seed); !bytes.Equal(log, again) {
+		if again, _ := s.run(seed, order); !bytes.Equal(log, again) {
 			differ++
 			fmt.Printf("seed %d: two runs differ:\n%s\n", seed, difference(log, again))
 		}
 	}
-	fmt.Printf("%d simulations, %d events, %d failed\n", last-first+1, events, failed)
+	fmt.Printf("%d simulations, %d events, %d failed\n", total, events, failed)
 	if twice {
-		fmt.Printf("%d of %d simulations differ from their repetition\n", differ, last-first+1)
+		fmt.Printf("%d of %d simulations differ from their repetition\n", differ, total)
 	}
 	if failed+differ > 0 {
 		return errors.New("not all simulations succeeded")
@@ -80,7 +84,7 @@ func simulate(first, last uint64, twice bool, results string) error {
 	if results == "" || !twice {
 		return nil
 	}
-	return record(results, "simulations", int(last-first+1), "events", events, "simulations that differ from their repetition", differ)
+	return record(results, "simulations", total, "events", events, "simulations that differ from their repetition", differ)
 }
 
 // record writes figures to a file in the folder for results. The arguments are
@@ -100,11 +104,13 @@ func record(folder string, figures ...any) error {
 // A simulator runs the test program.
 type simulator struct{ program, log string }
 
-// run runs the simulation with the given seed and returns its events.
-func (s simulator) run(seed uint64) (log []byte, err error) {
+// run runs the simulation with the given seed and schedule, and returns its
+// events.
+func (s simulator) run(seed, schedule uint64) (log []byte, err error) {
 	c := exec.Command(s.program, "-test.run", "^TestSimulatedCrawl$", "-simulation-seed", strconv.FormatUint(seed, 10), "-simulation-log", s.log)
 	c.Dir = "mirror"
-	c.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1,memprofilerate=0")
+	c.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1,memprofilerate=0",
+		scheduleVariable+"="+strconv.FormatUint(schedule, 10))
 	if err := os.WriteFile(s.log, nil, 0o666); err != nil {
 		return nil, err
 	}

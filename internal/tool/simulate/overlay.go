@@ -13,9 +13,23 @@ import (
 // once.
 type change struct{ file, old, text string }
 
-// changes make the order of goroutines depend on nothing but their actions.
+// scheduleVariable is the environment variable with the number of an order of
+// goroutines.
+const scheduleVariable = "SIMULATION_SCHEDULE"
+
+// changes make the order of goroutines depend only on their actions and on
+// scheduleVariable.
 var changes = [...]change{
-	{"synctest.go", "type synctestBubble struct {\n", `// next returns the next random number of the bubble.
+	{"synctest.go", "\t\tid:      bubbleGen.Add(1),\n", "\t\tid:      bubbleGen.Add(1),\n\t\trandom:  firstRandom(),\n"},
+	{"synctest.go", "type synctestBubble struct {\n", `// firstRandom returns the value of a variable of the environment.
+func firstRandom() (n uint64) {
+	for _, c := range []byte(gogetenv("` + scheduleVariable + `")) {
+		n = 10*n + uint64(c-'0')
+	}
+	return n << 32
+}
+
+// next returns the next random number of the bubble.
 //
 //go:nosplit
 func (b *synctestBubble) next() uint64 {
