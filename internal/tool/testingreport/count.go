@@ -12,8 +12,12 @@ import (
 // countLayer is the layer of the counts of the source.
 const countLayer = "source"
 
-// tests matches the first lines of test functions of Go.
-var tests = regexp.MustCompile(`(?m)^func (Test|Fuzz|Benchmark|Example|TestSoak)\w*\(`)
+// tests matches the first lines of test functions of Go, and fuzzTargets those of
+// fuzz targets.
+var (
+	tests       = regexp.MustCompile(`(?m)^func (Test|Benchmark|Example|TestSoak)\w*\(`)
+	fuzzTargets = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)
+)
 
 // count counts tests and lines below a folder.
 func count(root string) (rows []Row, err error) {
@@ -35,10 +39,16 @@ func count(root string) (rows []Row, err error) {
 			return nil
 		case strings.Contains(slash, "/testdata/fuzz/"):
 			one("stored inputs of fuzz targets", 1)
+			pkg, input, _ := strings.Cut(slash, "/testdata/fuzz/")
+			rows = add(rows, fuzzRow(pkg, filepath.Dir(input), 1))
 		case strings.Contains(slash, "testdata/script/"):
 			one("scripts of the command", 1)
 		case strings.HasSuffix(slash, ".go"):
-			return countFile(slash, one)
+			targets, err := countFile(slash, one)
+			for _, name := range targets {
+				rows = add(rows, fuzzRow(filepath.Dir(slash), name, 0))
+			}
+			return err
 		case strings.HasSuffix(slash, "internal/test/peer/install"):
 			return countPeers(path, one)
 		}
@@ -47,29 +57,32 @@ func count(root string) (rows []Row, err error) {
 	return rows, err
 }
 
-// countFile counts the lines and the tests of a file.
-func countFile(path string, one func(string, int)) error {
+// countFile counts the lines and the tests of a file. It returns the names of the
+// fuzz targets.
+func countFile(path string, one func(string, int)) (targets []string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	lines := bytes.Count(text, []byte("\n"))
 	if !strings.HasSuffix(path, "_test.go") && !strings.Contains(path, "internal/test/") {
 		one("lines of product code", lines)
-		return nil
+		return nil, nil
 	}
 	one("lines of test code", lines)
 	for _, m := range tests.FindAllSubmatch(text, -1) {
 		switch string(m[1]) {
 		case "Test":
 			one("test functions", 1)
-		case "Fuzz":
-			one("fuzz targets", 1)
 		case "Example":
 			one("examples", 1)
 		}
 	}
-	return nil
+	for _, m := range fuzzTargets.FindAllSubmatch(text, -1) {
+		one("fuzz targets", 1)
+		targets = append(targets, string(m[1]))
+	}
+	return targets, nil
 }
 
 // countPeers counts the packages that "make peers" installs.

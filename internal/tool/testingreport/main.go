@@ -67,13 +67,14 @@ func update(folder string) error {
 	if err != nil {
 		return err
 	}
+	bugs, err := filepath.Glob(bugFiles)
+	if err != nil {
+		return err
+	}
+	old.Rows = addUnmeasured(existingBugs(old.Rows, bugs), bugs, "")
 	today := time.Now().UTC().Format(time.DateOnly)
 	r := Results{Commit: commit(), Go: runtime.Version(), Machine: machine(), Rows: merge(old.Rows, append(rows, counted...), today)}
-	text, err := json.MarshalIndent(r, "", "\t")
-	if err == nil {
-		err = os.WriteFile(resultsFile, append(text, '\n'), 0o666)
-	}
-	if err != nil {
+	if err := r.write(resultsFile); err != nil {
 		return err
 	}
 	page, err := os.ReadFile(pageFile)
@@ -93,6 +94,26 @@ func readResults(name string) (r Results, err error) {
 		err = json.Unmarshal(text, &r)
 	}
 	return r, err
+}
+
+// write writes the results to a file, with a line for each row.
+func (r Results) write(name string) error {
+	rows := r.Rows
+	r.Rows = nil
+	text, err := json.MarshalIndent(r, "", "\t")
+	head, _, _ := strings.Cut(string(text), "null")
+	lines := make([]string, len(rows))
+	for n, row := range rows {
+		var line []byte
+		if line, err = json.Marshal(row); err != nil {
+			return err
+		}
+		lines[n] = "\t\t" + string(line)
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, []byte(head+"[\n"+strings.Join(lines, ",\n")+"\n\t]\n}\n"), 0o666)
 }
 
 // readFolder returns the sums of the figures in the files of a folder.
@@ -139,7 +160,7 @@ func add(rows []Row, r Row) []Row {
 func merge(old, rows []Row, date string) (all []Row) {
 	for _, r := range old {
 		sameTest := func(n Row) bool { return n.Layer == r.Layer && n.Scope == r.Scope }
-		if r.Layer == mutantsLayer { // each package is run alone
+		if r.Layer == mutantsLayer || r.Layer == bugsLayer { // each package and each bug is run alone
 			sameTest = r.isSame
 		}
 		if !slices.ContainsFunc(rows, sameTest) {

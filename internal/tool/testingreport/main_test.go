@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -81,7 +83,66 @@ func TestMerge(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := table("mutants", Results{Rows: rows}); !strings.Contains(got, "| `x/y` | 2 | 1 | 1 | 50 % | 0 | 0 | new |") {
+	if got := table("mutants", Results{Rows: rows}); !strings.Contains(got, "| `x/y` | 2 | 1 | 1 | 50 % | 0 | 0 | 0 | new |") {
 		t.Error(got)
+	}
+}
+
+// TestBugsTable checks that a run of one bug keeps the results of the others, and
+// that those of a removed patch disappear.
+func TestBugsTable(t *testing.T) {
+	old := []Row{{"seeded bugs", "a: caught", "test", 1, "old"}, {"seeded bugs", "a: seconds", "test", 9, "old"},
+		{"seeded bugs", "b: caught", "test", 1, "old"}, {"seeded bugs", "removed: caught", "test", 1, "old"}}
+	patches := []string{"x/a.patch", "x/b.patch", "x/c.patch"}
+	old = addUnmeasured(existingBugs(old, patches), patches, "new")
+	rows := merge(old, []Row{{"seeded bugs", "b: caught", "test", 0, ""}, {"seeded bugs", "b: seconds", "test", 1200, ""}}, "new")
+	want := "Tests caught 1 of 3 bugs.\n\n| patch | result | seconds | date |\n|---|---|---:|---|\n" +
+		"| `a` | caught | 9 | old |\n| `b` | **missed** | 1,200 | new |\n| `c` | not measured | 0 | new |\n"
+	if got := table("seeded bugs", Results{Rows: rows}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestBugsMeasured checks that the page has a line for each patch.
+func TestBugsMeasured(t *testing.T) {
+	r, err := readResults("../../../" + resultsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patches, err := filepath.Glob("../../../" + bugFiles)
+	if err != nil || len(patches) == 0 {
+		t.Fatal(patches, err)
+	}
+	for _, p := range patches {
+		name := strings.TrimSuffix(filepath.Base(p), ".patch")
+		if !slices.ContainsFunc(r.Rows, func(r Row) bool { return r.Layer == bugsLayer && r.Measure == name+caught }) {
+			t.Errorf("%s has no line: run go run ./internal/tool/seededbugs -results bin/results -run %s, then make testing-report", p, name)
+		}
+	}
+}
+
+// TestFuzzTable checks the counts of stored inputs.
+func TestFuzzTable(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"p/p_test.go":               "package p\n\nfunc FuzzA(f *testing.F) {}\nfunc FuzzB(f *testing.F) {}\nfunc Fuzz(f *testing.F, more int) {}\n",
+		"p/testdata/fuzz/FuzzA/one": "x",
+		"p/testdata/fuzz/FuzzA/two": "x",
+		"q/r/r_test.go":             "package r\n\nfunc FuzzC(f *testing.F) {}\n",
+	} {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	rows, err := count(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "| package | fuzz targets, with the number of their stored inputs | stored inputs |\n|---|---|---:|\n" +
+		"| `p` | FuzzA 2, FuzzB 0 | 2 |\n| `q/r` | FuzzC 0 | 0 |\n"
+	if got := table("fuzz", Results{Rows: rows}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -15,6 +15,7 @@ const (
 	survived   = ": survived"
 	equivalent = ": equivalent"
 	notReached = ": not reached"
+	notTested  = ": not tested"
 )
 
 // mutantsTable returns a table with a line for each package.
@@ -26,7 +27,7 @@ func mutantsTable(rows []Row) string {
 	}
 	slices.Sort(packages)
 	var b strings.Builder
-	b.WriteString("| package | mutants that tests reach | killed | survived | share killed | equivalent | not reached | date |\n|---|---:|---:|---:|---:|---:|---:|---|\n")
+	b.WriteString("| package | mutants that tests reach | killed | survived | share killed | equivalent | not reached | not tested | date |\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n")
 	for _, pkg := range slices.Compact(packages) {
 		value := func(of string) int {
 			if i := slices.IndexFunc(rows, func(r Row) bool { return r.Measure == pkg+of }); i >= 0 {
@@ -36,8 +37,8 @@ func mutantsTable(rows []Row) string {
 		}
 		i := slices.IndexFunc(rows, func(r Row) bool { return r.Measure == pkg+killed })
 		reached := value(killed) + value(survived)
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %d %% | %s | %s | %s |\n", pkg, number(reached), number(value(killed)), number(value(survived)),
-			100*value(killed)/max(1, reached), number(value(equivalent)), number(value(notReached)), rows[i].Date)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %d %% | %s | %s | %s | %s |\n", pkg, number(reached), number(value(killed)), number(value(survived)),
+			100*value(killed)/max(1, reached), number(value(equivalent)), number(value(notReached)), number(value(notTested)), rows[i].Date)
 	}
 	return b.String()
 }

@@ -53,11 +53,16 @@ func table(layer string, r Results) string {
 	if len(rows) == 0 {
 		return "There are no figures yet.\n"
 	}
-	if layer == mutantsLayer {
+	switch layer {
+	case mutantsLayer:
 		return mutantsTable(rows)
+	case bugsLayer:
+		return bugsTable(rows)
+	case fuzzLayer:
+		return fuzzTable(rows)
 	}
 	var columns []string
-	for _, s := range []string{"test", "soak"} {
+	for _, s := range []string{"test", "simulate", "soak"} {
 		if scopes[s] {
 			columns = append(columns, s)
 		}
