@@ -25,23 +25,28 @@ const (
 	maxParts = 100_000 // parts of an MHTML file
 )
 
+var errFormat = fetch.Mismatch.Errorf("neither a HAR file nor an MHTML file")
+
 // mhtml converts the parts of an MHTML file (RFC 2557). If the file has no date,
 // its parts get the time modified.
 func (im *importer) mhtml(r io.Reader, modified time.Time) error {
 	limit := &io.LimitedReader{R: r, N: maxHead}
-	buffered := bufio.NewReaderSize(limit, 64<<10)
-	head, err := textproto.NewReader(buffered).ReadMIMEHeader()
+	file, err := mail.ReadMessage(bufio.NewReaderSize(limit, 64<<10))
 	limit.N = math.MaxInt64
+	if err != nil {
+		return errFormat
+	}
+	head := file.Header
 	name, parameters, _ := mime.ParseMediaType(head.Get("Content-Type"))
-	if err != nil || name != "multipart/related" || parameters["boundary"] == "" {
-		return fetch.Mismatch.Errorf("neither a HAR file nor an MHTML file")
+	if name != "multipart/related" || parameters["boundary"] == "" {
+		return errFormat
 	}
 	page := mhtmlPage{date: modified, seen: map[string]bool{}}
 	if date, err := mail.ParseDate(head.Get("Date")); err == nil && date.Year() > 1990 && date.Year() <= 9999 {
 		page.date = date
 	}
 	page.base, _ = uri.Parse(cmp.Or(head.Get("Snapshot-Content-Location"), head.Get("Content-Location")))
-	parts := multipart.NewReader(buffered, parameters["boundary"])
+	parts := multipart.NewReader(file.Body, parameters["boundary"])
 	for n := 0; ; n++ {
 		p, err := parts.NextRawPart()
 		switch {
