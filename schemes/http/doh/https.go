@@ -35,18 +35,21 @@ const (
 	maxKnown     = 1024             // origins whose services are remembered
 	longest      = time.Hour        // time for which services are remembered
 	shortest     = 10 * time.Second // the same, also if the lookup failed
+	lookupTime   = 3 * time.Second  // limit for the lookup
 )
 
 // known are the remembered services of an origin.
 type known struct {
 	services []Service
+	err      error // of the lookup
 	until    time.Time
 }
 
 // Services returns the endpoints of an https origin that DNS announces in HTTPS
 // records (RFC 9460), those with the highest priority first. It returns none if
-// there are no such records. The Resolver remembers the result for the time to
-// live of the records, but at most for one hour.
+// there are no such records. The lookup takes at most three seconds. The Resolver
+// remembers the result for the time to live of the records, but at most for one
+// hour, and an error for ten seconds.
 func (r *Resolver) Services(ctx context.Context, host string, port uint16) ([]Service, error) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	key := host + ":" + strconv.Itoa(int(port))
@@ -54,13 +57,15 @@ func (r *Resolver) Services(ctx context.Context, host string, port uint16) ([]Se
 	k, ok := r.known[key]
 	r.mu.Unlock()
 	if ok && time.Now().Before(k.until) {
-		return k.services, nil
+		return k.services, k.err
 	}
 	owner := host
 	if port != 443 { // RFC 9460 section 9.1
 		owner = "_" + strconv.Itoa(int(port)) + "._https." + host
 	}
-	services, life, err := r.services(ctx, owner, host, port)
+	within, cancel := context.WithTimeout(ctx, lookupTime)
+	defer cancel()
+	services, life, err := r.services(within, owner, host, port)
 	if ctx.Err() != nil {
 		return nil, err
 	}
@@ -69,7 +74,7 @@ func (r *Resolver) Services(ctx context.Context, host string, port uint16) ([]Se
 	if r.known == nil || len(r.known) >= maxKnown {
 		r.known = map[string]known{}
 	}
-	r.known[key] = known{services, time.Now().Add(min(max(life, shortest), longest))}
+	r.known[key] = known{services, err, time.Now().Add(min(max(life, shortest), longest))}
 	return services, err
 }
 

@@ -20,6 +20,9 @@ func describe(all []doh.Service) string {
 	var text []string
 	for _, s := range all {
 		text = append(text, fmt.Sprintf("%s:%d %s", s.Host, s.Port, strings.Join(s.Protocols, ",")))
+		if s.ECH != nil {
+			text[len(text)-1] += fmt.Sprintf(" ech of %d bytes", len(s.ECH))
+		}
 	}
 	return strings.Join(text, "; ")
 }
@@ -83,7 +86,10 @@ func TestServicesOfHostileServer(t *testing.T) {
 		{"unknown mandatory parameter", []dnsmessage.SVCBResource{record(".", 1, param(mandatory, "\xff\x00"), h3)}, "", false},
 		{"odd mandatory parameter", []dnsmessage.SVCBResource{record(".", 1, param(mandatory, "\x00"), h3)}, "", false},
 		{"known mandatory parameters", []dnsmessage.SVCBResource{record(".", 1, param(mandatory, "\x00\x01\x00\x03"), h3, param(port, "\x01\xbb"))}, "host.test:443 h3,http/1.1", false},
-		{"ECH", []dnsmessage.SVCBResource{record(".", 1, h3, param(ech, "x"))}, "host.test:443 h3,http/1.1", false},
+		{"ECH", []dnsmessage.SVCBResource{record(".", 1, h3, param(ech, "x"))}, "host.test:443 h3,http/1.1 ech of 1 bytes", false},
+		{"mandatory ECH", []dnsmessage.SVCBResource{record(".", 1, param(mandatory, "\x00\x05"), param(ech, "x"))}, "host.test:443 http/1.1 ech of 1 bytes", false},
+		{"empty ECH", []dnsmessage.SVCBResource{record(".", 1, h3, param(ech, ""))}, "host.test:443 h3,http/1.1", false},
+		{"long ECH", []dnsmessage.SVCBResource{record(".", 1, h3, param(ech, strings.Repeat("x", 9000)))}, "host.test:443 h3,http/1.1", false},
 		{"many", many, strings.TrimSuffix(strings.Repeat("host.test:443 h3,http/1.1; ", 16), "; "), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -122,8 +128,8 @@ func TestServicesOfHostileServer(t *testing.T) {
 			if asked > 8 {
 				t.Errorf("%d queries", asked)
 			}
-			if r.Services(t.Context(), "host.test", 443); queries != asked {
-				t.Error("the services were not remembered")
+			if _, err := r.Services(t.Context(), "host.test", 443); queries != asked || (err != nil) != c.fails {
+				t.Errorf("the result was not remembered: %v", err)
 			}
 		})
 	}

@@ -5,15 +5,18 @@ import (
 	"crypto/tls"
 	"io"
 	"net/netip"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/quic-go/quic-go"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/http/h3"
+	"github.com/anyurl/fetch/uri"
 )
 
 // loopback resolves every name to this machine.
@@ -75,17 +78,24 @@ func TestECH(t *testing.T) {
 	for _, c := range []struct {
 		name, addr string
 		list       []byte
+		failed     error // of Configs
 		required   bool
 		fault      fetch.Fault // 0 means that the request succeeds
 		encrypted  int32
+		note       string
 	}{
-		{"accepted", with, key.List, false, 0, 1},
-		{"old key", with, old.List, false, 0, 1},
-		{"old key, required", with, old.List, true, 0, 1},
-		{"no key", with, nil, false, 0, 0},
-		{"no key, required", with, nil, true, fetch.TLS, 0},
-		{"disabled", without, key.List, false, 0, 0},
-		{"disabled, required", without, key.List, true, fetch.TLS, 0},
+		{"accepted", with, key.List, nil, false, 0, 1, ""},
+		{"old key", with, old.List, nil, false, 0, 1, ""},
+		{"old key, required", with, old.List, nil, true, 0, 1, ""},
+		{"no key", with, nil, nil, false, 0, 0, ""},
+		{"no key, required", with, nil, nil, true, fetch.TLS, 0, ""},
+		{"no answer", with, nil, fetch.DNS, false, 0, 0, "the name secret.test is sent in plaintext"},
+		{"no answer, required", with, nil, fetch.DNS, true, fetch.DNS, 0, ""},
+		{"malformed", with, []byte("x"), nil, false, 0, 0, "the name secret.test is sent in plaintext"},
+		{"malformed, required", with, []byte("x"), nil, true, fetch.TLS, 0, ""},
+		{"too long", with, make([]byte, 9000), nil, true, fetch.TLS, 0, ""},
+		{"disabled", without, key.List, nil, false, 0, 0, "secret.test has disabled encrypted client hello"},
+		{"disabled, required", without, key.List, nil, true, fetch.TLS, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			encrypted.Store(0)
@@ -93,12 +103,18 @@ func TestECH(t *testing.T) {
 				if host != "secret.test" || endpoint != "secret.test:"+c.addr[len("127.0.0.1:"):] || port == 0 {
 					t.Errorf("the configuration of %s port %d at %s", host, port, endpoint)
 				}
-				return c.list, nil
+				return c.list, c.failed
 			}
 			o := http.Options{HTTP3: h3.New(h3.Options{Mode: h3.Only}), ECH: &http.ECH{Configs: configs, Required: c.required}}
 			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Resolver: loopback{}, TLS: &tls.Config{RootCAs: cert.Pool}}, http.Schemes(o)...)
 			defer client.Close()
-			resp, err := client.Get(t.Context(), "https://secret.test:"+c.addr[len("127.0.0.1:"):]+"/")
+			notes := ""
+			req := &fetch.Request{URL: uri.MustParse("https://secret.test:" + c.addr[len("127.0.0.1:"):] + "/"),
+				Trace: &trace.Trace{Note: func(text string) { notes += text }}}
+			resp, err := client.Do(t.Context(), req)
+			if !strings.Contains(notes, c.note) || c.note == "" && notes != "" {
+				t.Errorf("note %q, want %q", notes, c.note)
+			}
 			if (err != nil) != (c.fault != 0) || err != nil && fetch.FaultOf(err) != c.fault {
 				t.Fatalf("got %v, want %v", err, c.fault)
 			}

@@ -6,7 +6,6 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -19,9 +18,6 @@ type echFlags struct {
 	off, required bool
 	list          []byte // configurations for all servers, or nil
 }
-
-// echTime is the maximum time for the query of an HTTPS record.
-const echTime = 5 * time.Second
 
 func (f *echFlags) register(s *options.Set) {
 	p := s.Section("TLS")
@@ -73,8 +69,6 @@ func (c *OpenClient) echConfigs(ctx context.Context, host string, port uint16, e
 	if !ok {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, echTime)
-	defer cancel()
 	services, err := over.Services(ctx, host, port)
 	for _, s := range services {
 		if s.ECH != nil && strings.EqualFold(net.JoinHostPort(s.Host, strconv.Itoa(int(s.Port))), endpoint) {
