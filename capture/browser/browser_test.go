@@ -16,7 +16,7 @@ import (
 )
 
 // open starts a browser for a test.
-func open(t *testing.T, o browser.Options) *browser.Browser {
+func open(t testing.TB, o browser.Options) *browser.Browser {
 	t.Helper()
 	peer.Need(t, "chromium", "chromium")
 	peer.NeedRoot(t, "chromium in a network namespace")
