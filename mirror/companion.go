@@ -75,7 +75,7 @@ func (c *crawl) newCompanion(v *visit, x *capture.Exchange) *visit {
 		began: x.Started(), started: x.Started(), resp: x.Response, captured: x,
 	}
 	w.origin, _ = originOf(u)
-	if int64(len(u.Unredacted())) > limitOr(c.o.Limits.URLBytes, DefaultURLBytes) || !canMirror(w.scheme) {
+	if int64(len(u.Unredacted())) > limitOr(c.o.Limits.URLBytes, defaultURLBytes) || !canMirror(w.scheme) {
 		return w
 	}
 	mt := meta{From: archive.Canonical(v.url), Peer: v.peer(), Requisite: true, SeedTarget: v.meta.SeedTarget}

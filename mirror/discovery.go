@@ -48,9 +48,9 @@ func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu b
 	if isGroup(v.scheme, v.url) {
 		d.dropped, d.err = c.dropped(ctx)
 	}
-	d.guard, d.limit = OverLinks, limitOr(c.o.Limits.Links, DefaultLinks)
+	d.guard, d.limit = OverLinks, limitOr(c.o.Limits.Links, defaultLinks)
 	if d.listing || v.meta.SiteInfo {
-		d.guard, d.limit = OverEntries, limitOr(c.o.Limits.Entries, DefaultEntries)
+		d.guard, d.limit = OverEntries, limitOr(c.o.Limits.Entries, defaultEntries)
 	}
 	return d
 }

@@ -43,10 +43,10 @@ func TestFlood(t *testing.T) {
 	peak := watchHeap(t)
 	sum, err := mirror.Run(t.Context(), o)
 	// The robots.txt is pending too.
-	if err != mirror.ErrLimit || sum.LeftOut[mirror.OverLinks] != floodLinks-mirror.DefaultLinks || sum.Pending != mirror.DefaultLinks+1 {
+	if err != mirror.ErrLimit || sum.LeftOut[mirror.OverLinks] != floodLinks-mirror.DefaultLimits().Links || sum.Pending != mirror.DefaultLimits().Links+1 {
 		t.Errorf("%+v, %v", sum, err)
 	}
-	if e := outcome(t, o.Dir, "http://a.example/"); e.Note != fmt.Sprintf("%d links beyond the limit of 10000 were omitted", floodLinks-mirror.DefaultLinks) {
+	if e := outcome(t, o.Dir, "http://a.example/"); e.Note != fmt.Sprintf("%d links beyond the limit of 10000 were omitted", floodLinks-mirror.DefaultLimits().Links) {
 		t.Errorf("%+v", e)
 	}
 	size := int64(0)

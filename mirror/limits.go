@@ -45,21 +45,29 @@ type Limits struct {
 	SameText int64 `json:"same_text,omitempty"`
 }
 
-// The default values of the fields of [Limits] with the same names. They can change
-// between versions.
+// The default values of the fields of Limits with the same names.
 const (
-	DefaultLinks   = 10_000
-	DefaultEntries = 1_000_000
-	DefaultQueue   = 1_000_000
+	defaultLinks   = 10_000
+	defaultEntries = 1_000_000
+	defaultQueue   = 1_000_000
 
-	DefaultURLBytes  = 8 << 10
-	DefaultRepeats   = 3
-	DefaultQueries   = 200_000
-	DefaultChained   = 5_000
-	DefaultDeepPaths = 1_000
-	DefaultSitemaps  = 1_000
-	DefaultSameText  = 4_500
+	defaultURLBytes  = 8 << 10
+	defaultRepeats   = 3
+	defaultQueries   = 200_000
+	defaultChained   = 5_000
+	defaultDeepPaths = 1_000
+	defaultSitemaps  = 1_000
+	defaultSameText  = 4_500
 )
+
+// DefaultLimits returns the Limits that the zero Limits select. Its fields that
+// are zero mean no limit.
+func DefaultLimits() Limits {
+	return Limits{
+		Links: defaultLinks, Entries: defaultEntries, Queue: defaultQueue, URLBytes: defaultURLBytes, Repeats: defaultRepeats,
+		Queries: defaultQueries, Chained: defaultChained, DeepPaths: defaultDeepPaths, Sitemaps: defaultSitemaps, SameText: defaultSameText,
+	}
+}
 
 // limitOr returns the limit for the value n of a field of Limits. Zero means
 // the default, which is the parameter otherwise. A negative n means no limit.

@@ -21,7 +21,7 @@ func (d *discovery) addRedirect(u uri.URI) {
 	switch {
 	case mt.Hops > maxRedirects, d.c.identity.KeyOf(text) == v.item.Key:
 		v.exclude("too many redirects")
-	case int64(len(u.Unredacted())) > limitOr(d.c.o.Limits.URLBytes, DefaultURLBytes):
+	case int64(len(u.Unredacted())) > limitOr(d.c.o.Limits.URLBytes, defaultURLBytes):
 		v.leftOut[OverURLBytes]++
 		v.exclude("the URL of the redirect is too long")
 	case !canMirror(d.c.schemeOf(u)):

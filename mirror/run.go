@@ -94,7 +94,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	if err != nil {
 		return nil, storeError(err)
 	}
-	a.Frontier().SetPendingLimit(limitOr(o.Limits.Queue, DefaultQueue))
+	a.Frontier().SetPendingLimit(limitOr(o.Limits.Queue, defaultQueue))
 	c = &crawl{
 		o: o, archive: a, queue: a.Frontier(), started: o.Now(), identity: o.Scope.identityRules(o.Client.Scheme),
 		scope: newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds), trust: newTrust(o),

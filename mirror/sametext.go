@@ -24,7 +24,7 @@ func (d *discovery) limitSameText() {
 		d.err = err
 		return
 	}
-	limit := limitOr(d.c.o.Limits.SameText, DefaultSameText)
+	limit := limitOr(d.c.o.Limits.SameText, defaultSameText)
 	kept := d.items[:0]
 	for _, it := range d.items {
 		old, ok := known[it.Key]

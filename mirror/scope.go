@@ -256,27 +256,27 @@ func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 // excludes u, or "". The parameter plain is the canonical form of u.
 func (b *scopeFilter) checkGuards(u uri.URI, plain string, mt meta) string {
 	l := &b.limits
-	if int64(len(u.Unredacted())) > limitOr(l.URLBytes, DefaultURLBytes) {
+	if int64(len(u.Unredacted())) > limitOr(l.URLBytes, defaultURLBytes) {
 		return reasonURLBytes
 	}
 	s := b.scheme(u.Scheme())
 	segments, repeats := trap.PathShape(u)
-	if !s.Mirror.Repeats && repeats > limitOr(l.Repeats, DefaultRepeats) {
+	if !s.Mirror.Repeats && repeats > limitOr(l.Repeats, defaultRepeats) {
 		return reasonRepeats
 	}
 	plain = b.identity.Identity(plain)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if s.Traits.Web && segments > deepPath &&
-		!b.counter.Admit("deep "+hostOf(u), b.hash(plain), limitOr(l.DeepPaths, DefaultDeepPaths)) {
+		!b.counter.Admit("deep "+hostOf(u), b.hash(plain), limitOr(l.DeepPaths, defaultDeepPaths)) {
 		return reasonDeepPaths
 	}
 	if mt.Chain > chainStart &&
-		!b.counter.Admit("chain "+trap.PathPattern(plain), b.hash(plain), limitOr(l.Chained, DefaultChained)) {
+		!b.counter.Admit("chain "+trap.PathPattern(plain), b.hash(plain), limitOr(l.Chained, defaultChained)) {
 		return reasonChained
 	}
 	path, query, ok := strings.Cut(plain, "?")
-	if ok && !b.counter.Admit(path, b.hash(query), limitOr(l.Queries, DefaultQueries)) {
+	if ok && !b.counter.Admit(path, b.hash(query), limitOr(l.Queries, defaultQueries)) {
 		return reasonQueries
 	}
 	return ""
@@ -288,7 +288,7 @@ func (b *scopeFilter) checkGuards(u uri.URI, plain string, mt meta) string {
 func (b *scopeFilter) admitSitemap(u uri.URI, plain string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.counter.Admit("sitemap "+hostOf(u), b.hash(plain), limitOr(b.limits.Sitemaps, DefaultSitemaps))
+	return b.counter.Admit("sitemap "+hostOf(u), b.hash(plain), limitOr(b.limits.Sitemaps, defaultSitemaps))
 }
 
 func (b *scopeFilter) hash(text string) uint64 { return maphash.String(b.hashSeed, text) }

@@ -53,7 +53,7 @@ func (d *discovery) addSitemap(u uri.URI) {
 	text := archive.Canonical(u)
 	switch {
 	case !d.c.scope.includesSite(u):
-	case int64(len(text)) > limitOr(d.c.o.Limits.URLBytes, DefaultURLBytes):
+	case int64(len(text)) > limitOr(d.c.o.Limits.URLBytes, defaultURLBytes):
 		d.v.leftOut[OverURLBytes]++
 	case !d.c.scope.admitSitemap(u, text):
 		d.v.leftOut[OverSitemaps]++

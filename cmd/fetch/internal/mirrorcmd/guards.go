@@ -25,29 +25,29 @@ type guardFlag struct {
 
 // all returns the flag of each guard.
 func (f *guardFlags) all() []guardFlag {
-	l := &f.limits
+	l, standard := &f.limits, mirror.DefaultLimits()
 	return []guardFlag{
-		{mirror.OverLinks, &l.Links, mirror.DefaultLinks, "add at most `N` URLs from each page",
+		{mirror.OverLinks, &l.Links, standard.Links, "add at most `N` URLs from each page",
 			"links left out: %d; one page adds at most %d URLs"},
-		{mirror.OverEntries, &l.Entries, mirror.DefaultEntries, "add at most `N` URLs from each listing",
+		{mirror.OverEntries, &l.Entries, standard.Entries, "add at most `N` URLs from each listing",
 			"entries left out: %d; one listing adds at most %d URLs"},
-		{mirror.OverQueue, &l.Queue, mirror.DefaultQueue, "queue at most `N` URLs of each host",
+		{mirror.OverQueue, &l.Queue, standard.Queue, "queue at most `N` URLs of each host",
 			"URLs left out: %d; the queue of one host holds at most %d"},
-		{mirror.OverURLBytes, &l.URLBytes, mirror.DefaultURLBytes, "follow URLs of at most `N` bytes",
+		{mirror.OverURLBytes, &l.URLBytes, standard.URLBytes, "follow URLs of at most `N` bytes",
 			"long URLs left out: %d; a URL has at most %d bytes"},
-		{mirror.OverRepeats, &l.Repeats, mirror.DefaultRepeats, "follow URLs that repeat a segment at most `N` times",
+		{mirror.OverRepeats, &l.Repeats, standard.Repeats, "follow URLs that repeat a segment at most `N` times",
 			"paths with repeated segments left out: %d; a path has the same segment at most %d times"},
-		{mirror.OverQueries, &l.Queries, mirror.DefaultQueries, "follow at most `N` URLs that differ only in the query",
+		{mirror.OverQueries, &l.Queries, standard.Queries, "follow at most `N` URLs that differ only in the query",
 			"queries left out: %d; one path has at most %d queries"},
-		{mirror.OverChained, &l.Chained, mirror.DefaultChained,
+		{mirror.OverChained, &l.Chained, standard.Chained,
 			"follow at most `N` similar URLs that form a chain",
 			"similar URLs in long chains left out: %d; at most %d of each kind are followed"},
-		{mirror.OverDeepPaths, &l.DeepPaths, mirror.DefaultDeepPaths,
+		{mirror.OverDeepPaths, &l.DeepPaths, standard.DeepPaths,
 			"follow at most `N` paths with over 20 segments on each host",
 			"deep paths left out: %d; one host has at most %d of them"},
-		{mirror.OverSitemaps, &l.Sitemaps, mirror.DefaultSitemaps, "read at most `N` sitemaps of each host",
+		{mirror.OverSitemaps, &l.Sitemaps, standard.Sitemaps, "read at most `N` sitemaps of each host",
 			"sitemaps left out: %d; one host has at most %d of them"},
-		{mirror.OverSameText, &l.SameText, mirror.DefaultSameText,
+		{mirror.OverSameText, &l.SameText, standard.SameText,
 			"follow the links of at most `N` pages with the same text",
 			"links of pages with the same text left out: %d; at most %d such pages add URLs, fewer if the URLs look random"},
 	}
