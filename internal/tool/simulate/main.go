@@ -4,7 +4,7 @@
 // A seed determines the choices of a simulation. The order of its goroutines is a
 // choice of the Go runtime, which uses random numbers on purpose, for example for
 // timers of the same instant. This program compiles the test with a changed copy
-// of three files of the runtime. The random numbers of a synctest bubble then
+// of four files of the runtime. The random numbers of a synctest bubble then
 // start with the same value in each process, and a goroutine runs until it waits.
 // The test uses one processor and no garbage collection.
 package main
