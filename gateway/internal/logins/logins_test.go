@@ -127,6 +127,7 @@ func TestNumber(t *testing.T) {
 		if n := len(strings.Fields(got)); n != MaxPerSession || strings.Contains(got+" ", "u1 ") || !strings.Contains(got, "u0") {
 			t.Errorf("%d logins: %s", n, got)
 		}
+		time.Sleep(time.Millisecond) // so that the last use is earlier than the next login
 		for i := range MaxTotal {
 			s.Add(fmt.Sprint("session ", i), credential("a.example", "alice", "x"))
 			time.Sleep(time.Millisecond)
