@@ -110,7 +110,8 @@ func connOf(c net.Conn) *conn {
 
 // PeerOf returns the IP address of the server at the other end of c, for
 // Response.Peer. It returns the zero Addr if a proxy resolved the name of the
-// server, if c uses a Unix domain socket, or if c was not opened by a Net.
+// server, or if c uses a Unix domain socket. A connection that no Net opened has no
+// address either.
 func PeerOf(c net.Conn) netip.Addr {
 	if own := connOf(c); own != nil {
 		return own.peer.Addr()

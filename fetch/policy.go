@@ -68,8 +68,8 @@ func Public() Policy { return Policy{} }
 // Typed returns the Policy for URLs that the user entered. It allows these URLs
 // to name any host except metadata services, and the schemes with Local set.
 //
-// A link or redirect from a public server can lead to public addresses only, and
-// one from a private network also to addresses of the same network. Its scheme
+// A link or redirect from a public server can lead to public addresses only. One
+// from a private network can also lead to addresses of the same network. Its scheme
 // must be in Scheme.Links of the document's scheme. For example, https documents
 // lead to https only. The file doc/policy.md has all rules, also those for ports.
 func Typed() Policy { return Policy{reach: anywhere} }

@@ -5,13 +5,18 @@ import (
 )
 
 // An Event describes the visit of one URL. It is written as a line of
-// crawl.jsonl, with additional members that only Recover reads. The field State
-// is "cut" for a WARC file truncated at Offset, "lost" for missing records of a
-// WARC file, "healed" for a repair of Heal, and "guard" for the total of Guard.
-// State is "waits" for an upload that failed and is repeated, "paused" if the
-// worker claims no hosts, and "resumed" at the end of this pause. The state
-// "denied" is reported once if the Policy denies URLs because the user did not
-// enter their seeds. State is "waiting" if all hosts with pending URLs are paused after a failure.
+// crawl.jsonl, with additional members that only Recover reads. Events that are no
+// visits have another State:
+//
+//	cut      a WARC file was truncated at Offset
+//	lost     records of a WARC file are missing
+//	healed   a repair of Heal
+//	guard    the total of the field Guard
+//	waits    an upload failed and is repeated
+//	paused   the worker claims no hosts
+//	resumed  the end of this pause
+//	denied   the Policy denies URLs because the user did not enter their seeds; once in a run
+//	waiting  all hosts with pending URLs are paused after a failure
 type Event struct {
 	Time      time.Time `json:"time"`
 	Run       int64     `json:"run"`
@@ -66,9 +71,9 @@ type Summary struct {
 	Attic     int64 // number of files moved to attic/
 	Pending   int64 // URLs that this run has not visited yet
 
-	// Dead and Postponed count the URLs of the archive at the end of the run that
-	// failed permanently, and those left for the next run because the server
-	// could not be reached. They include URLs that earlier processes and other
+	// Dead counts the URLs of the archive at the end of the run that failed
+	// permanently. Postponed counts those left for the next run, because the server
+	// could not be reached. Both include URLs that earlier processes and other
 	// workers have visited.
 	Dead, Postponed int64
 

@@ -16,9 +16,10 @@ import (
 )
 
 // Options configures a run. Seeds, Client, and either Dir or Sink are required.
-// The other fields have useful defaults. They are in groups: what to visit,
-// where to store it, how to treat the servers, what to do with changes since the
-// last run, how to observe the run, and crawls with several workers.
+// The other fields have useful defaults. The first groups of fields select what to
+// visit, where to store it, how to treat the servers, and what to do with changes
+// since the last run. The last groups are for observing the run, and for crawls with
+// several workers.
 type Options struct {
 	Dir    string        // directory of the archive, which is created if necessary
 	Seeds  []uri.URI     // URLs entered by the user, see fetch.ParseURL; the archive does not store their passwords

@@ -2,9 +2,9 @@ package uri
 
 import "strings"
 
-// Repair percent-encodes the characters that a user typed or pasted into a URL
-// but that RFC 3986 does not allow there, such as a space, a bracket or a "%"
-// without two hexadecimal digits. Browsers accept such a URL too. Use Repair
+// Repair percent-encodes the characters of a typed or pasted URL that RFC 3986 does
+// not allow there. Examples are a space, a bracket and a "%" without two hexadecimal
+// digits. Browsers accept such a URL too. Use Repair
 // only for text that a user entered, and show the result to the user. Links in
 // documents and lines of files should be parsed strictly.
 //

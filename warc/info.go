@@ -24,9 +24,9 @@ const (
 	maxInfoFields = 4096
 )
 
-// Info returns the fields of the warcinfo records at the start of the WARC
-// files (WARC 1.1 section 6.2), and the fields title, description, software,
-// created and mainPageUrl of WACZ files. Repeated fields with an equal value
+// Info returns the fields of the warcinfo records at the start of the WARC files
+// (WARC 1.1 section 6.2). From WACZ files, it returns title, description, software,
+// created and mainPageUrl. Repeated fields with an equal value
 // are omitted. Files that have no such record, and damaged files, are skipped.
 // Info reads only the start of each WARC file.
 func (a *Archive) Info() fetch.Header {
