@@ -3,8 +3,7 @@ package rsync
 import (
 	"errors"
 	"io"
-	"slices"
-	"strings"
+	"sort"
 	"sync"
 	"time"
 
@@ -63,14 +62,11 @@ func (x *indexer) index(version int) index {
 		return nil
 	}
 	last := func(f item) bool { return version >= varVersion && f.mode&typeMask == folderType && f.name != "." }
-	slices.SortStableFunc(x.items, func(a, b item) int {
-		if last(a) != last(b) {
-			if last(a) {
-				return 1
-			}
-			return -1
+	sort.Slice(x.items, func(i, j int) bool { // smaller programs than with slices.SortFunc, which is generic
+		if a, b := last(x.items[i]), last(x.items[j]); a != b {
+			return b
 		}
-		return strings.Compare(a.name, b.name)
+		return x.items[i].name < x.items[j].name
 	})
 	all := make(index, len(x.items))
 	for i, f := range x.items {

@@ -2,6 +2,7 @@ package crawlreport
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -42,12 +43,17 @@ func (t *table) add(name string, size int64) {
 // sorted returns the rows with the most URLs. The URLs of all other rows are
 // summed in a last row with the name Others. Rows with the same number of URLs
 // are in the order of their names.
-func (t *table) sorted() []Row {
-	rows := make([]Row, 0, len(t.rows))
-	for _, r := range t.rows {
-		rows = append(rows, *r)
-	}
-	slices.SortFunc(rows, func(a, b Row) int {
+func (t *table) sorted() []Row { return values(t.top()) }
+
+// byName returns the same rows as sorted, in the order of their names.
+func (t *table) byName() []Row {
+	rows := t.top()
+	slices.SortFunc(rows, func(a, b *Row) int { return cmp.Compare(a.Name, b.Name) })
+	return values(rows)
+}
+
+func (t *table) top() []*Row {
+	rows := slices.SortedFunc(maps.Values(t.rows), func(a, b *Row) int {
 		return cmp.Or(cmp.Compare(b.URLs, a.URLs), cmp.Compare(a.Name, b.Name))
 	})
 	others := t.others
@@ -60,16 +66,17 @@ func (t *table) sorted() []Row {
 	}
 	if others.URLs > 0 {
 		others.Name = Others
-		rows = append(rows, others)
+		rows = append(rows, &others)
 	}
 	return rows
 }
 
-// byName returns the same rows as sorted, in the order of their names.
-func (t *table) byName() []Row {
-	rows := t.sorted()
-	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(a.Name, b.Name) })
-	return rows
+func values[T any](pointers []*T) []T {
+	all := make([]T, len(pointers))
+	for i, p := range pointers {
+		all[i] = *p
+	}
+	return all
 }
 
 // topFiles contains the largest files that were added.
@@ -93,13 +100,11 @@ const maxTop = 20
 
 // slowest returns the hosts with the highest mean response times.
 func slowest(times map[string]*HostTime) []HostTime {
-	all := make([]HostTime, 0, len(times))
 	for _, h := range times {
 		h.Mean = (h.total / time.Duration(h.Requests)).Round(time.Microsecond).Seconds()
-		all = append(all, *h)
 	}
-	slices.SortFunc(all, func(a, b HostTime) int {
+	all := slices.SortedFunc(maps.Values(times), func(a, b *HostTime) int {
 		return cmp.Or(cmp.Compare(b.Mean, a.Mean), cmp.Compare(a.Host, b.Host))
 	})
-	return all[:min(len(all), maxTop)]
+	return values(all[:min(len(all), maxTop)])
 }

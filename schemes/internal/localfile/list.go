@@ -1,11 +1,10 @@
 package localfile
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"io/fs"
-	"slices"
+	"sort"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -85,7 +84,7 @@ func (l *listing) start() {
 		l.infos = append(l.infos, l.readBatch()...)
 	}
 	if l.err != nil && len(l.infos) <= batchSize {
-		slices.SortFunc(l.infos, func(a, b fs.FileInfo) int { return cmp.Compare(a.Name(), b.Name()) })
+		sort.Slice(l.infos, func(i, j int) bool { return l.infos[i].Name() < l.infos[j].Name() })
 		return
 	}
 	l.trace.Notef("directory has more than %d entries: listed in file system order", batchSize)
