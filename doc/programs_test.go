@@ -60,7 +60,7 @@ func build(t *testing.T, program string) string {
 	if err := os.WriteFile(source, []byte(program), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(goTool, "build", "-ldflags=-s -w", "-o", filepath.Join(dir, "program"), source)
+	cmd := exec.Command(goTool, "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, "program"), source)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -13,7 +13,7 @@ import (
 // FuncScheme returns a scheme without a network, whose objects are the results of
 // the function get: a media type such as "text/html", and the object. The
 // function get is called by several goroutines at the same time. An error without
-// a Fault gets the Fault [Internal].
+// a Fault gets the Fault [Internal]; NotFound.Errorf("no %s", u) has one.
 //
 // Documents can lead to other URLs of the scheme, which a mirror then follows.
 // Every Policy allows the URLs. A Range is supported, and conditions are not. The

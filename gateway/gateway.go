@@ -110,7 +110,7 @@ type Archive struct {
 	// "-2".
 	Name   string
 	Source *warc.Archive // the caller closes it after the last request
-	Path   string        // directory or file that Serve opens if Source is nil
+	Path   string        // file, or directory with WARC files, that Serve opens if Source is nil
 	Seeds  []string      // URLs from which the crawl started, or nil
 	Report []byte        // content of the file report.json of a mirror, or nil
 

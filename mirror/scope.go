@@ -18,8 +18,9 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// A Reach defines which links a mirror follows, such as links to the hosts of
-// the seeds.
+// A Reach defines which links a mirror follows: Prefix, Host, Domain or Any. A URL
+// is below a seed if it begins with the seed up to the last slash, or up to the
+// colon of a seed without slashes: echo:two is below echo:one.
 type Reach uint8
 
 const (
@@ -143,7 +144,8 @@ func (b *scopeFilter) prefixOf(u uri.URI) string {
 		}
 	}
 	text := locationText(s, archive.Canonical(u.WithoutQuery()))
-	return text[:strings.LastIndexByte(text, '/')+1]
+	end := max(strings.LastIndexByte(text, '/'), strings.IndexByte(text, ':')) // the colon of a URL without slashes
+	return text[:end+1]
 }
 
 // locationText removes the parts of a URL that do not belong to its location,

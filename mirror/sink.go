@@ -64,7 +64,7 @@ type Link struct {
 	Excluded  string    // reason for which Run does not follow the link, or ""
 }
 
-// A Decision is the result of Scope.Filter for a link.
+// A Decision is the result of Scope.Filter for a link: ByScope, Follow or Omit.
 type Decision uint8
 
 const (

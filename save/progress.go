@@ -61,10 +61,10 @@ func (p Progress) String() string {
 // value. Each loop over the iterator is a new download.
 //
 // In the last value, Progress.Result is the result of Get. If Get fails, for
-// example because ctx has ended, the last value has its error instead. A loop that
-// ends early cancels the download. The next loop resumes it, as the next call of
-// Get does. All files are closed before the last value, so that a program may exit
-// when it has an error.
+// example because ctx has ended, the last value has its error instead, and the
+// progress until then. A loop that ends early cancels the download. The next loop
+// resumes it, as the next call of Get does. All files are closed before the last
+// value, so that a program may exit when it has an error.
 func Watch(ctx context.Context, client *fetch.Client, url, path string) iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
 		u, err := fetch.ParseURL(url)
@@ -73,8 +73,9 @@ func Watch(ctx context.Context, client *fetch.Client, url, path string) iter.Seq
 			return
 		}
 		d := download{meter: newMeter(nil)}
-		stopped := false
+		last, stopped := Progress{Size: -1}, false
 		d.meter.report = func(p Progress) error {
+			last = p
 			if !yield(p, nil) {
 				stopped = true
 				return fetch.Canceled.Errorf("the caller ended the download of %s", path)
@@ -82,7 +83,7 @@ func Watch(ctx context.Context, client *fetch.Client, url, path string) iter.Seq
 			return nil
 		}
 		if _, err := d.run(ctx, client, &fetch.Request{URL: u}, path, Options{Resume: true}); err != nil && !stopped {
-			yield(Progress{Size: -1}, err)
+			yield(last, err)
 		}
 	}
 }

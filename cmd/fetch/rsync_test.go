@@ -19,7 +19,7 @@ func TestRsync(t *testing.T) {
 	contains(t, runFetch(t, 0, "ls", root+"/"), "files", "private")
 	contains(t, runFetch(t, 0, "ls", root+"/files/dir/"), "a b.txt", "sub")
 	contains(t, runFetch(t, 0, "info", root+"/files/dir/sub/y"), `"size":1`)
-	contains(t, runFetch(t, 0, "plan", root+"/files/dir/sub/y"), "--sender -Ltd . files/dir/sub/y")
+	contains(t, runFetch(t, 0, "plan", root+"/files/dir/sub/y"), "--sender -Ltde.fCv . files/dir/sub/y")
 	runFetch(t, 0, "-O", "--warc-file", "x.warc.gz", root+"/files/dir/sub/y")
 	if got := readTestFile(t, "y"); string(got) != "y" {
 		t.Errorf("%q", got)
