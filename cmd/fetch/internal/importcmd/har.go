@@ -63,7 +63,31 @@ func (im *importer) entry(e *har.Entry) error {
 	}
 	c := warc.Capture{URL: u, Date: e.Started}
 	c.IP, _ = netip.ParseAddr(strings.Trim(e.IP, "[]"))
-	return im.write(c.Response(block), c.Request(strings.NewReader(requestText(q, u))))
+	response := c.Response(block)
+	if !empty && isCut(r, im.body.Size()) {
+		response.Truncated = warc.TruncatedByLength
+		im.cut++
+	}
+	return im.write(response, c.Request(strings.NewReader(requestText(q, u))))
+}
+
+// isCut reports whether a body of n bytes is shorter than the one that the browser
+// received. Browsers limit the size of the bodies in a HAR file. A text in UTF-8
+// has no byte order mark, and is shorter than in some other charsets.
+func isCut(r *har.Response, n int64) bool {
+	if r.Base64 {
+		return n < r.Size
+	}
+	for f := range lines(r.Headers) {
+		if strings.EqualFold(f.Name, "Content-Type") {
+			_, parameters, _ := mime.ParseMediaType(f.Value)
+			charset := strings.ToLower(parameters["charset"])
+			if strings.HasPrefix(charset, "utf-16") || strings.HasPrefix(charset, "utf-32") || strings.HasPrefix(charset, "iso-2022-") {
+				return false
+			}
+		}
+	}
+	return n < r.Size-int64(len("\ufeff"))
 }
 
 // decodeBody decodes the text of a body.

@@ -124,6 +124,9 @@ func (c *importCommand) convert(ctx context.Context, w *warc.Writer, name string
 		}
 		c.Note("%s: skipped %s", name, strings.Join(all, ", "))
 	}
+	if im.cut > 0 {
+		c.Note("%s: %d bodies are incomplete, because the browser has stored only a part of them", name, im.cut)
+	}
 	return im.captures, err
 }
 
@@ -136,6 +139,7 @@ type importer struct {
 
 	captures int
 	skipped  map[string]int // entries by reason
+	cut      int            // captures with an incomplete body
 }
 
 func newImporter(ctx context.Context, w *warc.Writer, dir string) *importer {

@@ -3,6 +3,7 @@ package importcmd
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -93,6 +94,42 @@ func TestHAR(t *testing.T) {
 		}
 		if err != nil || got != test.want {
 			t.Errorf("%s: %q, %v, want %q", test.name, got, err, test.want)
+		}
+	}
+}
+
+// TestCutBody checks which bodies are marked as incomplete.
+func TestCutBody(t *testing.T) {
+	for _, test := range []struct {
+		name, response string
+		cut            bool
+	}{
+		{"complete", `"content":{"size":4,"text":"abcd"}`, false},
+		{"cut text", `"content":{"size":1000,"text":"abcd"}`, true},
+		{"cut base64", `"content":{"size":4,"text":"AAEC","encoding":"base64"}`, true},
+		{"byte order mark", `"content":{"size":7,"text":"abcd"}`, false},
+		{"UTF-16", `"headers":[{"name":"content-type","value":"text/plain; charset=UTF-16LE"}],"content":{"size":8,"text":"abcd"}`, false},
+		{"longer in UTF-8", `"content":{"size":1,"text":"é"}`, false},
+		{"unknown size", `"content":{"size":-1,"text":"abcd"}`, false},
+	} {
+		path := t.TempDir()
+		dir, err := os.OpenRoot(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := warc.NewWriter(dir, warc.Options{Name: "a.warc"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		im := newImporter(t.Context(), w, path)
+		err = im.har(strings.NewReader(`{"log":{"entries":[{"startedDateTime":"2026-11-01T10:00:00Z","request":{"method":"GET","url":"http://127.0.0.1/"},"response":{"status":200,` + test.response + `}}]}}`))
+		im.free()
+		if err := errors.Join(err, w.Close(), dir.Close()); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(path, "a.warc"))
+		if marked := strings.Contains(string(text), "\r\nWARC-Truncated: length\r\n"); err != nil || marked != test.cut || im.cut > 0 != test.cut {
+			t.Errorf("%s: marked %v, counted %d, %v", test.name, marked, im.cut, err)
 		}
 	}
 }
