@@ -121,6 +121,10 @@ func TestForeignFlags(t *testing.T) {
 			checkParsed(t, strings.Fields(hint)[1:])
 		}
 	}
+	var stderr bytes.Buffer
+	if code := app.Run([]string{"-s", "--nonsense"}, strings.NewReader(""), &bytes.Buffer{}, &stderr); code != 2 || stderr.Len() == 0 {
+		t.Errorf("fetch -s --nonsense: exit code %d, errors %q", code, &stderr)
+	}
 	if files, _ := filepath.Glob("*"); len(files) != 2 {
 		t.Errorf("files were written: %q", files)
 	}

@@ -101,7 +101,8 @@ type ErrorSource struct {
 }
 
 // Report writes err to standard error and returns the exit code for err. If the
-// reader of standard output has closed the pipe, report prints no message.
+// reader of standard output has closed the pipe, report prints no message. With
+// -s, it prints only errors in the use of the command, as in curl.
 func (s *Streams) Report(ctx context.Context, err error, source ErrorSource) int {
 	var silent ExitError
 	if errors.As(err, &silent) {
@@ -114,7 +115,7 @@ func (s *Streams) Report(ctx context.Context, err error, source ErrorSource) int
 		s.Log.Error("failed", "kind", fetch.FaultOf(err).String(), "exit", code, "error", err, "override", Remedy(err))
 	case s.ErrorJSON:
 		Encode(s.Stderr, ErrorRecordOf(err, code, source))
-	case s.showError || !s.Silent:
+	case s.showError || !s.Silent || fetch.FaultOf(err) == fetch.Usage:
 		line := ""
 		if source.Line > 0 {
 			line = fmt.Sprintf("line %d: ", source.Line)

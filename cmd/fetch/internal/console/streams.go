@@ -45,7 +45,7 @@ type messageFlags struct {
 // Register registers the flags for messages.
 func (f *messageFlags) Register(s *options.Set) {
 	p := s.Section("Messages")
-	p.BoolVarP(&f.Silent, "silent", "s", false, "print no progress, notes or errors")
+	p.BoolVarP(&f.Silent, "silent", "s", false, "print no progress, notes or errors, except usage errors")
 	p.BoolVarP(&f.showError, "show-error", "S", false, "with -s, print errors")
 	p.BoolVarP(&f.Verbose, "verbose", "v", false, "print requests, responses and connections")
 	for _, name := range []string{"trace-ascii", "trace"} {
