@@ -72,6 +72,24 @@ func TestForeignFlags(t *testing.T) {
 		{"-K U/a", "fetch mirror --scope host U/a"},
 		{"-b U/a", "fetch -O U/a (fetch has no equivalent of -b)"},
 
+		// curl's -O after options of wget
+		{"-c -O U/a", "fetch -O -C - U/a"},
+		{"-c U/a -O", "fetch -O -C - U/a"},
+		{"-P 3 -O U/a", "fetch --create-dirs --output-dir 3 U/a"},
+
+		// Options of ls, find, du and diff
+		{"ls --native U/ -t", "fetch ls --native U/ (fetch has no equivalent of -t)"},
+		{"ls --native -vt U/", "fetch ls --native -v U/ (fetch has no equivalent of -t)"},
+		{"ls -a U/", "fetch ls U/"},
+		{"find U/ -type d", "fetch find --type d U/"},
+		{"find U/ -type l", "fetch find U/ (fetch has no equivalent of -type)"},
+		{"find U/ -size +10M", "fetch find --size +10M U/"},
+		{"find U/ -size -2 -name a.iso -s", "fetch find --size -1024 --name a.iso -s U/"},
+		{"find U/ -maxdepth 1 -print", "fetch find --max-depth 1 U/"},
+		{"du -a U/", "fetch du --all U/"},
+		{"du -d 1 U/", "fetch du --max-depth 1 U/"},
+		{"diff -rq U/ U/a", "fetch diff U/ U/a"},
+
 		// Options that curl does not have
 		{"-t 3 U/a", "fetch -O --tries 3 U/a"},
 		{"-p -k -t 3 U/a", "fetch mirror --page --browse copy --tries 3 U/a"},

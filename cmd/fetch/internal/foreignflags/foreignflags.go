@@ -38,7 +38,7 @@ func (h *Hint) String() string {
 // such as "fetch mirror". Find returns nil if there are no such options, or if
 // an option is unknown to both programs.
 func Find(command string, flags *pflag.FlagSet, args []string) *Hint {
-	for _, p := range programs() {
+	for _, p := range programs(command) {
 		words := (&reader{flags: flags, p: p, args: args}).read()
 		found, foreign := p.shown(words)
 		if !found {
@@ -69,7 +69,7 @@ func (p *program) shown(words []word) (found, foreign bool) {
 			foreign = foreign || w.spelled == "--" // an option such as -O-
 			continue
 		}
-		for _, s := range signs() {
+		for _, s := range append(signs(), listingSigns()...) {
 			if s.program == p.name && s.flag == w.flag.Name && (w.bare || s.shown(w.value, words)) {
 				return true, true
 			}
@@ -101,7 +101,7 @@ func (p *program) translate(command string, words []word) *Hint {
 			t.command = "fetch browse"
 		}
 	}
-	for _, w := range words {
+	for _, w := range restoreRemoteName(words) {
 		switch {
 		case w.spelled == "":
 			t.args = append(t.args, w.value)

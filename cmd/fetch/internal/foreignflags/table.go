@@ -31,6 +31,7 @@ const (
 	oneLetter clusters = iota // -ab is -a -b
 	wgetStyle                 // like oneLetter, but -nab is -na -nb
 	oneWord                   // -ab is one option
+	withFlags                 // like oneLetter, but other letters are flags of fetch
 )
 
 // lookup returns the option with the given spelling, or nil.
@@ -43,9 +44,12 @@ func (p *program) lookup(spelled string) *option {
 	return nil
 }
 
-// programs returns the known programs. The options of curl are those of fetch,
-// so they are not listed.
-func programs() []*program {
+// programs returns the programs of which users may type options for a command.
+// The options of curl are those of fetch, so they are not listed.
+func programs(command string) []*program {
+	if command != "fetch" && command != "fetch mirror" {
+		return listingPrograms(command)
+	}
 	return []*program{
 		{name: "wget", options: wgetOptions(), finish: finishWget, clusters: wgetStyle},
 		{name: "aria2", options: aria2Options()},

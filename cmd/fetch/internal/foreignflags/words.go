@@ -72,7 +72,7 @@ func (r *reader) cluster(letters string) {
 		spelled := "-" + letters[:n]
 		var f *pflag.Flag
 		o := r.p.lookup(spelled)
-		if !r.foreign || r.p.clusters == oneWord {
+		if !r.foreign || r.p.clusters == oneWord || r.p.clusters == withFlags && o == nil {
 			f = r.flags.ShorthandLookup(letters[:1])
 		}
 		letters = letters[n:]
