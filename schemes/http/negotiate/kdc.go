@@ -12,6 +12,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/config"
 	"github.com/jcmturner/gokrb5/v8/crypto"
 	"github.com/jcmturner/gokrb5/v8/iana/errorcode"
+	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
 	"github.com/jcmturner/gokrb5/v8/iana/keyusage"
 	"github.com/jcmturner/gokrb5/v8/iana/patype"
 	"github.com/jcmturner/gokrb5/v8/messages"
@@ -47,8 +48,9 @@ func (k *kdc) authenticate(user *client.Client) (ticket, error) {
 	}
 	answer, err := k.exchange(&req)
 	var required messages.KRBError
+	var used derivation
 	if errors.As(err, &required) && required.ErrorCode == errorcode.KDC_ERR_PREAUTH_REQUIRED {
-		if err := addProof(&req, user, required); err != nil {
+		if used, err = addProof(&req, user, required); err != nil {
 			return ticket{}, fetch.Auth.Errorf("Kerberos: %w", err)
 		}
 		answer, err = k.exchange(&req)
@@ -58,7 +60,7 @@ func (k *kdc) authenticate(user *client.Client) (ticket, error) {
 	}
 	var rep messages.ASRep
 	if err = rep.Unmarshal(answer); err == nil {
-		err = checkDerivation(rep.PAData)
+		err = limitDerivation(&rep, used)
 	}
 	if err == nil {
 		_, err = rep.Verify(k.config, user.Credentials, req)
@@ -71,40 +73,31 @@ func (k *kdc) authenticate(user *client.Client) (ticket, error) {
 }
 
 // addProof adds the encrypted time to a request, which proves that the user has
-// the key.
-func addProof(req *messages.ASReq, user *client.Client, required messages.KRBError) error {
+// the key. It returns the derivation of the key.
+func addProof(req *messages.ASReq, user *client.Client, required messages.KRBError) (derivation, error) {
 	var list types.PADataSequence
 	if err := list.Unmarshal(required.EData); err != nil {
-		return err
+		return derivation{}, err
 	}
-	if err := checkDerivation(list); err != nil {
-		return err
-	}
-	id := permitted[1]
-	for _, pa := range list {
-		if info, err := pa.GetETypeInfo2(); err == nil && len(info) > 0 {
-			id = info[0].EType
-		}
-	}
-	kind, err := crypto.GetEtype(id)
+	d, err := readDerivation(list, derivation{kind: etypeID.AES256_CTS_HMAC_SHA1_96})
 	if err != nil {
-		return err
+		return derivation{}, err
 	}
-	key, version, err := user.Key(kind, 0, &required)
+	key, version, err := d.key(user)
 	if err != nil {
-		return err
+		return derivation{}, err
 	}
 	now, err := types.GetPAEncTSEncAsnMarshalled()
 	if err != nil {
-		return err
+		return derivation{}, err
 	}
 	encrypted, err := crypto.GetEncryptedData(now, key, keyusage.AS_REQ_PA_ENC_TIMESTAMP, version)
 	if err != nil {
-		return err
+		return derivation{}, err
 	}
 	b, err := encrypted.Marshal()
 	req.PAData = append(req.PAData, types.PAData{PADataType: patype.PA_ENC_TIMESTAMP, PADataValue: b})
-	return err
+	return d, err
 }
 
 // request requests the ticket for a service.

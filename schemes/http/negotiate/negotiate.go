@@ -7,9 +7,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -214,33 +212,4 @@ func (a *Authenticator) user(login *fetch.Credential) (*client.Client, error) {
 		return client.NewWithKeytab(name, realm, a.keytab, a.config), nil
 	}
 	return client.NewWithPassword(name, realm, login.Password.Reveal(), a.config), nil
-}
-
-// permitted lists the encryption types of keys that are derived from passwords:
-// AES with SHA-1 and with SHA-2. The older ones can be broken.
-var permitted = []int32{17, 18, 19, 20}
-
-// maxIterations limits the work that a KDC can require.
-const maxIterations = 1 << 20
-
-// checkDerivation returns an error if a KDC requires a key that is weak or costs
-// too much time.
-func checkDerivation(list types.PADataSequence) error {
-	const infoType = 19 // PA-ETYPE-INFO2
-	for _, pa := range list {
-		if pa.PADataType != infoType {
-			continue
-		}
-		info, err := pa.GetETypeInfo2()
-		if err != nil || len(info) == 0 {
-			return fmt.Errorf("malformed types of keys")
-		}
-		if !slices.Contains(permitted, info[0].EType) {
-			return fmt.Errorf("KDC requires the encryption type %d, which is weak", info[0].EType)
-		}
-		if p := info[0].S2KParams; len(p) == 4 && (p[0] != 0 || int(p[1])<<16|int(p[2])<<8|int(p[3]) > maxIterations) {
-			return fmt.Errorf("KDC requires too many iterations")
-		}
-	}
-	return nil
 }

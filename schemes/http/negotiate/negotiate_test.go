@@ -8,39 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/jcmturner/gofork/encoding/asn1"
-	"github.com/jcmturner/gokrb5/v8/types"
-
 	"github.com/anyurl/fetch/fetch"
 )
-
-// TestCheckDerivation checks which keys a KDC may require.
-func TestCheckDerivation(t *testing.T) {
-	for _, c := range []struct {
-		name       string
-		kind       int32
-		parameters []byte
-		ok         bool
-	}{
-		{"AES", 18, nil, true},
-		{"AES with SHA-2", 20, []byte{0, 0, 0x80, 0}, true},
-		{"RC4", 23, nil, false},
-		{"3DES", 16, nil, false},
-		{"many iterations", 18, []byte{0, 0x20, 0, 0}, false},
-		{"very many iterations", 18, []byte{0xff, 0xff, 0xff, 0xff}, false},
-	} {
-		b, err := asn1.Marshal(types.ETypeInfo2{{EType: c.kind, Salt: "x", S2KParams: c.parameters}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := checkDerivation(types.PADataSequence{{PADataType: 19, PADataValue: b}}); (err == nil) != c.ok {
-			t.Errorf("%s: got %v", c.name, err)
-		}
-	}
-	if err := checkDerivation(types.PADataSequence{{PADataType: 19, PADataValue: []byte("x")}}); err == nil {
-		t.Error("malformed list: no error")
-	}
-}
 
 // TestFiles checks damaged and missing files.
 func TestFiles(t *testing.T) {
