@@ -41,6 +41,9 @@ func (s *bucket) head(ctx context.Context, name string) (o store.Object, tag str
 			got.Close()
 		}
 	}
+	if err == nil && size < 0 {
+		err = fetch.Protocol.Errorf("the server does not send the size")
+	}
 	if err != nil {
 		return store.Object{}, "", s.failed("read", name, err)
 	}
