@@ -74,6 +74,14 @@ func TestHSTS(t *testing.T) {
 		if code, _, _ := fetch("--hsts", long, secure+"/hello"); code != 3 {
 			t.Errorf("long line: exit code %d", code)
 		}
+		full := bytes.Repeat([]byte("#\n"), 1_000_001)
+		if err := os.WriteFile(long, full, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, _, messages := fetch("--cacert", "ca.pem", "--hsts", long, secure+"/hello")
+		if b, err := os.ReadFile(long); code != 3 || !strings.Contains(messages, "more than 1000000 lines") || err != nil || !bytes.Equal(b, full) {
+			t.Errorf("file above the limit: exit code %d, %d bytes, %v, %s", code, len(b), err, messages)
+		}
 		if os.Geteuid() != 0 {
 			return
 		}
@@ -84,7 +92,7 @@ func TestHSTS(t *testing.T) {
 		if err := os.Chown(foreign, 65534, 65534); err != nil {
 			t.Fatal(err)
 		}
-		code, _, messages := fetch("--cacert", "ca.pem", "--hsts", foreign, secure+"/hello")
+		code, _, messages = fetch("--cacert", "ca.pem", "--hsts", foreign, secure+"/hello")
 		if b, err := os.ReadFile(foreign); code != 3 || err != nil || len(b) > 0 {
 			t.Errorf("file of another user: exit code %d, %q, %s", code, b, messages)
 		}

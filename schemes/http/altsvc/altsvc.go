@@ -38,22 +38,22 @@ type Store struct {
 
 // Limits of a Store.
 const (
-	maxOrigins  = 10_000
-	maxServices = 8 // of an origin
+	maxLearned  = 10_000 // origins that responses change
+	maxServices = 8      // of an origin in a response, and that Lookup returns
 	maxField    = 8 << 10
 	defaultAge  = 24 * time.Hour // RFC 7838 section 3.1
 	maxAge      = 365 * 24 * time.Hour
 )
 
 // Lookup returns the alternative services of an https origin with the protocol
-// HTTP/3.
+// HTTP/3, at most 8.
 func (s *Store) Lookup(host string, port uint16) []Service {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
 	var found []Service
 	for _, alternative := range s.origins[originKey(host, port)] {
-		if now.Before(alternative.expires) {
+		if now.Before(alternative.expires) && len(found) < maxServices {
 			found = append(found, alternative)
 		}
 	}
@@ -97,7 +97,7 @@ func (s *Store) learn(u uri.URI, value string) {
 	defer s.mu.Unlock()
 	services, ok := parse(value, t.Origin().Host, s.now())
 	key := originKey(t.Host, t.Port)
-	if !ok || !s.learned[key] && len(s.learned) >= maxOrigins {
+	if !ok || !s.learned[key] && len(s.learned) >= maxLearned {
 		return
 	}
 	if s.learned == nil {
@@ -116,9 +116,7 @@ func (s *Store) put(key string, services []Service) {
 	if s.origins == nil {
 		s.origins = map[string][]Service{}
 	}
-	if _, known := s.origins[key]; known || len(s.origins) < 2*maxOrigins {
-		s.origins[key] = services
-	}
+	s.origins[key] = services
 }
 
 // parse parses the value of an Alt-Svc field (RFC 7838 section 3). It returns

@@ -17,26 +17,38 @@ import (
 const timeFormat = "20060102 15:04:05"
 
 const (
-	maxLine  = 4096      // bytes of a line
-	maxLines = 1_000_000 // lines of a file
+	maxLine   = 4096      // bytes of a line
+	maxLines  = 1_000_000 // lines of a file
+	maxHosts  = 500_000   // origins of a file
+	maxOfHost = 100       // services of an origin in a file
 )
 
 // Read adds the services with the protocol HTTP/3 from a file in curl's format.
 // Each line has the protocol, host and port of an origin, those of a service, a
 // quoted time, the flag persist and a priority. Read skips comments, expired
 // services, other protocols and malformed lines. It returns an error if a line
-// is too long or if reading r fails.
+// is too long, if reading r fails, or if the file has more than 500,000 origins,
+// 1,000,000 lines or 100 services of an origin. The Store then has only some of
+// the services, and the caller must not use it or replace the file.
 func (s *Store) Read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	for n := 0; lines.Scan() && n < maxLines; n++ {
+	for n := 1; lines.Scan(); n++ {
+		if n > maxLines {
+			return fetch.Local.Errorf("Alt-Svc file: more than %d lines", maxLines)
+		}
 		key, service, ok := parseLine(lines.Text())
-		if ok && !s.learned[key] && now.Before(service.expires) && len(s.origins[key]) < maxServices &&
-			!contains(s.origins[key], service) {
+		if ok && !s.learned[key] && now.Before(service.expires) && !contains(s.origins[key], service) {
 			s.put(key, append(s.origins[key], service))
+		}
+		if len(s.origins[key]) > maxOfHost {
+			return fetch.Local.Errorf("Alt-Svc file: more than %d services of %s", maxOfHost, key)
+		}
+		if len(s.origins) > maxHosts+len(s.learned) {
+			return errTooMany()
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -44,6 +56,9 @@ func (s *Store) Read(r io.Reader) error {
 	}
 	return nil
 }
+
+// errTooMany returns the error for a file with too many origins.
+func errTooMany() error { return fetch.Local.Errorf("Alt-Svc file: more than %d hosts", maxHosts) }
 
 func parseLine(line string) (key string, s Service, ok bool) {
 	addresses, rest, ok := strings.Cut(line, ` "`)
@@ -64,19 +79,23 @@ func parseLine(line string) (key string, s Service, ok bool) {
 	return originKey(origin.Host, origin.Port), s, err == nil
 }
 
-// Write writes the services that have not expired in curl's format.
+// Write writes the services that have not expired in curl's format. It returns
+// an error, and writes nothing, if there are more origins than Read accepts.
 func (s *Store) Write(w io.Writer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := s.now()
+	for key, all := range s.origins {
+		s.put(key, slices.DeleteFunc(all, func(a Service) bool { return !now.Before(a.expires) }))
+	}
+	if len(s.origins) > maxHosts {
+		return errTooMany()
+	}
 	b := bufio.NewWriter(w)
 	fmt.Fprint(b, "# Alt-Svc cache in the format of curl\n")
-	now := s.now()
 	for _, key := range slices.Sorted(maps.Keys(s.origins)) {
 		host, port, _ := net.SplitHostPort(key)
 		for _, a := range s.origins[key] {
-			if !now.Before(a.expires) {
-				continue
-			}
 			persist := 0
 			if a.persist {
 				persist = 1

@@ -2,7 +2,6 @@ package hsts
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -20,22 +19,31 @@ const (
 	unlimited = "unlimited" // in place of a time, as in curl
 	maxLine   = 4096        // bytes of a line
 	maxLines  = 1_000_000   // lines of a file
+	maxHosts  = 500_000     // hosts of a file that have not expired
 )
 
 // Read adds the hosts from a file in curl's format. Each line has a host and a
 // quoted time until which the host requires https. A leading dot means that its
 // subdomains also require it. Read skips comments, expired hosts and malformed
-// lines. It returns an error if a line is too long or if reading r fails.
+// lines. It returns an error if a line is too long, if the file has more than
+// 500,000 hosts or 1,000,000 lines, or if reading r fails. The Store then has
+// only some of the hosts, and the caller must not use it or replace the file.
 func (s *Store) Read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	for n := 0; lines.Scan() && n < maxLines; n++ {
+	for n := 1; lines.Scan(); n++ {
+		if n > maxLines {
+			return fetch.Local.Errorf("HSTS file: more than %d lines", maxLines)
+		}
 		host, e, ok := parseLine(lines.Text())
 		if _, changed := s.learned[host]; ok && !changed && now.Before(e.expires) {
 			s.put(host, e)
+		}
+		if ok && len(s.hosts) > maxHosts+len(s.learned) {
+			return errTooMany()
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -43,6 +51,9 @@ func (s *Store) Read(r io.Reader) error {
 	}
 	return nil
 }
+
+// errTooMany returns the error for a file with too many hosts.
+func errTooMany() error { return fetch.Local.Errorf("HSTS file: more than %d hosts", maxHosts) }
 
 func parseLine(line string) (host string, e entry, ok bool) {
 	name, date, ok := strings.Cut(strings.TrimSpace(line), ` "`)
@@ -67,19 +78,20 @@ func (s *Store) Changed() bool {
 	return len(s.learned) > 0
 }
 
-// Write writes the hosts that still require https in curl's format.
+// Write writes the hosts that still require https in curl's format. It returns
+// an error, and writes nothing, if there are more than Read accepts.
 func (s *Store) Write(w io.Writer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := s.now()
+	maps.DeleteFunc(s.hosts, func(_ string, e entry) bool { return !now.Before(e.expires) })
+	if len(s.hosts) > maxHosts {
+		return errTooMany()
+	}
 	b := bufio.NewWriter(w)
 	fmt.Fprint(b, "# HSTS cache in the format of curl\n")
-	now := s.now()
-	hosts := slices.SortedFunc(maps.Keys(s.hosts), func(a, b string) int { return cmp.Compare(a, b) })
-	for _, host := range hosts {
+	for _, host := range slices.Sorted(maps.Keys(s.hosts)) {
 		e := s.hosts[host]
-		if !now.Before(e.expires) {
-			continue
-		}
 		dot, date := "", unlimited
 		if e.subdomains {
 			dot = "."

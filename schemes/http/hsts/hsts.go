@@ -32,9 +32,9 @@ type entry struct {
 	expires    time.Time
 }
 
-// maxHosts is the maximum number of hosts in a Store. A server can add one host
-// for each name that it has a certificate for.
-const maxHosts = 10_000
+// maxLearned is the maximum number of hosts that responses change. A server can
+// add one host for each name that it has a certificate for.
+const maxLearned = 10_000
 
 // maxAge is the longest time for which a response can require https.
 const maxAge = 10 * 365 * 24 * time.Hour
@@ -111,7 +111,7 @@ func (s *Store) learn(host, value string) {
 	if s.learned == nil {
 		s.learned = map[string]entry{}
 	}
-	if _, known := s.learned[host]; known || len(s.learned) < maxHosts {
+	if _, known := s.learned[host]; known || len(s.learned) < maxLearned {
 		s.learned[host] = e
 		s.put(host, e)
 	}
@@ -122,12 +122,11 @@ func (s *Store) put(host string, e entry) {
 	if s.hosts == nil {
 		s.hosts = map[string]entry{}
 	}
-	switch _, known := s.hosts[host]; {
-	case e.expires.IsZero():
+	if e.expires.IsZero() {
 		delete(s.hosts, host)
-	case known || len(s.hosts) < 2*maxHosts:
-		s.hosts[host] = e
+		return
 	}
+	s.hosts[host] = e
 }
 
 // parse parses the value of a Strict-Transport-Security field (RFC 6797 section
