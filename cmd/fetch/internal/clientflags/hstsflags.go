@@ -28,7 +28,7 @@ func (c *OpenClient) useHSTS(f *HTTPObjectFlags, o *fetch.Options) error {
 		if !store.Changed() {
 			return nil
 		}
-		return f.hsts.update(store.Read, store.Write)
+		return f.hsts.update(store.Read, store.Write, c.streams.Note)
 	})
 	return nil
 }

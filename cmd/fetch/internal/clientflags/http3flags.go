@@ -71,7 +71,7 @@ func (c *OpenClient) useAltSvc(f *Flags, object *HTTPObjectFlags, spec *Spec) er
 		if !store.Changed() {
 			return nil
 		}
-		return object.altSvc.update(store.Read, store.Write)
+		return object.altSvc.update(store.Read, store.Write, c.streams.Note)
 	})
 	return nil
 }

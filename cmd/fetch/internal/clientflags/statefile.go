@@ -1,10 +1,10 @@
 package clientflags
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/regularfile"
@@ -43,9 +43,18 @@ func (f *stateFile) read(parse func(io.Reader) error) error {
 	return parse(file)
 }
 
-// update replaces the file. It first calls parse again, because another command
-// may have changed the file. It does not replace a file of another user.
-func (f *stateFile) update(parse func(io.Reader) error, format func(io.Writer) error) error {
+// These are the times for which update waits while another process writes the
+// file.
+const (
+	stateWait  = 5 * time.Second
+	stateRetry = 20 * time.Millisecond
+)
+
+// update replaces the file. While it has the lock of the file, it first calls
+// parse again, because another command may have changed the file. If another
+// process has the lock for too long, update changes nothing and calls note. It
+// does not replace a file of another user.
+func (f *stateFile) update(parse func(io.Reader) error, format func(io.Writer) error, note func(string, ...any)) error {
 	if f.name == "" {
 		return nil
 	}
@@ -55,17 +64,30 @@ func (f *stateFile) update(parse func(io.Reader) error, format func(io.Writer) e
 		}
 		return fetch.Local.Errorf("%s: %w", f.name, err)
 	}
-	var text bytes.Buffer
-	if err := errors.Join(f.read(parse), format(&text)); err != nil {
-		return err
+	file, err := f.lock()
+	if errors.Is(err, fetch.InUse) {
+		note("%v; what this command learned is not stored", err)
+		return nil
 	}
-	file, err := save.Create(f.name, save.Options{Mode: 0o600})
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if _, err := file.Write(text.Bytes()); err != nil {
+	if err := f.read(parse); err != nil {
+		return err
+	}
+	if err := format(file); err != nil {
 		return err
 	}
 	return file.Commit()
+}
+
+// lock opens the new version of the file. Only one process has it open.
+func (f *stateFile) lock() (*save.File, error) {
+	for end := time.Now().Add(stateWait); ; time.Sleep(stateRetry) {
+		file, err := save.Create(f.name, save.Options{Mode: 0o600})
+		if !errors.Is(err, fetch.InUse) || !time.Now().Before(end) {
+			return file, err
+		}
+	}
 }
