@@ -96,7 +96,7 @@ func filesIn(name string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fetch.NotFound.Errorf("%s contains no WARC files; a mirror has some if it was made with WARC records", name)
+		return nil, fetch.NotFound.Errorf("%s contains no WARC files", name)
 	}
 	return files, nil
 }
