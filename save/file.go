@@ -93,7 +93,7 @@ func (f *File) State() State {
 
 // Begin prepares the File for the next body, which s describes. The Offset of s
 // is Response.Offset. Its Validator and Size describe the complete object.
-// Begin ignores the fields URL and Unverified.
+// Begin ignores the fields URL, Unverified and Modified.
 //
 // If the body is not the object itself, but for example a decoded body or a
 // single range, call Begin with State{Size: -1}. Write without Begin writes a
@@ -168,7 +168,7 @@ func (f *File) restart(s State) error {
 		}
 	}
 	f.keepBytes, f.started, f.overlap = 0, true, nil
-	s.URL, s.Unverified = f.state.URL, false
+	s.URL, s.Unverified, s.Modified = f.state.URL, false, time.Time{}
 	f.state = s
 	return nil
 }

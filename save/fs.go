@@ -43,6 +43,7 @@ type Handle interface {
 type Info struct {
 	Mode fs.FileMode // fs.ModeIrregular for devices, pipes and sockets
 	Size int64
+	Time time.Time // when the file was last written, or zero if unknown
 	identity
 }
 

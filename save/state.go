@@ -27,6 +27,11 @@ type State struct {
 	// version of the object. The program should then inform the user.
 	Unverified bool
 
+	// Modified is the time when the existing file was last written. It is zero
+	// unless these bytes are in the File without a recorded version. Begin
+	// ignores it.
+	Modified time.Time
+
 	// Note is text of the program that is stored with the partial file, such as
 	// a description of the response. Begin keeps the stored text if the body is
 	// appended and Note is empty. If Note is longer than about 400 KiB, the
@@ -109,6 +114,7 @@ func (f *File) restoreState(created bool) error {
 		return fetch.Exists.Errorf("%s exists, and no state file records its version", f.path)
 	case f.o.Existing == Continue && size > 0:
 		f.state.Offset, f.state.Unverified, f.keepBytes = size, true, size
+		f.state.Modified = f.final.Time
 	case f.o.Offset > 0:
 		f.state.Offset, f.state.Unverified, f.keepBytes = f.o.Offset, true, min(f.o.Offset, size)
 	}

@@ -50,7 +50,7 @@ func infoOf(i fs.FileInfo, err error) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return Info{i.Mode(), i.Size(), identity{i}}, nil
+	return Info{i.Mode(), i.Size(), i.ModTime(), identity{i}}, nil
 }
 
 func (i Info) same(j Info) bool { return os.SameFile(i.info, j.info) }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -207,7 +208,7 @@ func infoOf(st *unix.Stat_t) Info {
 	if st.Mode&unix.S_ISVTX != 0 {
 		mode |= fs.ModeSticky
 	}
-	return Info{mode, st.Size, identity{uint64(st.Dev), uint64(st.Ino), uint64(st.Nlink), int(st.Uid)}}
+	return Info{mode, st.Size, time.Unix(st.Mtim.Unix()), identity{uint64(st.Dev), uint64(st.Ino), uint64(st.Nlink), int(st.Uid)}}
 }
 
 // same reports whether two Infos describe the same file.

@@ -53,10 +53,11 @@ func selectsRange(req *fetch.Request) bool {
 //
 // If the sink already has bytes, Transfer requests the missing bytes. If the
 // object has changed in the meantime, Transfer requests the complete object. It
-// also does so if a body of unknown version is interrupted, within the limits
-// of retry. If req selects a range, the sink receives only this range, and an
-// interrupted body starts again at the beginning of the range. It is an error
-// if the sink already has bytes in this case.
+// also does so if the sink has bytes of unknown version, and the object was
+// modified after State.Modified. The same applies if a body of unknown version
+// is interrupted, within the limits of retry. If req selects a range, the sink
+// receives only this range, and an interrupted body starts again at the beginning
+// of the range. It is an error if the sink already has bytes in this case.
 //
 // Transfer does not retry errors that occur before the body, because
 // [wrap.Retry] in the Client retries them. It does not retry sessions. If
@@ -105,11 +106,14 @@ func (t *transfer) attempt(ctx context.Context) (*fetch.Response, error) {
 		req = req.Clone()
 		req.Range, req.IfSame = fetch.Range{First: have.RequestOffset()}, have.Validator
 		req.ErrorBody = false // an error page must not be appended to the object
-		if have.Unverified {
-			req.Trace.Notef("continuing %s at byte %d: the version of the existing bytes is unknown", req.URL, have.Offset)
-		}
 	}
 	resp, err := t.client.Do(ctx, req)
+	if resumes && err == nil && t.isOutdated(have, resp) {
+		resumes = false
+		if resp, err = t.startAgain(ctx, req, resp); err != nil {
+			return nil, err
+		}
+	}
 	if resumes && have.Validator == "" && errors.Is(err, fetch.ErrPastEnd) {
 		req.Trace.Notef("assuming that the file is complete: the server has no data after byte %d and does not report the size", have.Offset)
 		resp, err = &fetch.Response{URL: req.URL, Kind: fetch.Document, Offset: have.Offset, Size: -1, Body: emptyBody()}, nil
@@ -125,6 +129,8 @@ func (t *transfer) attempt(ctx context.Context) (*fetch.Response, error) {
 		return resp, fetch.Mismatch.Errorf("cannot resume: the file has %d bytes, but the object has only %d", have.Offset, resp.Size)
 	case resumes && !t.sink.Restarts() && resp.Offset != have.RequestOffset():
 		return resp, fetch.Protocol.Errorf("the server cannot resume at byte %d", have.Offset)
+	case resumes && have.Unverified && resp.Offset > 0:
+		noteUnverified(req, have, resp)
 	}
 	return resp, t.sink.Receive(t.req, resp)
 }
