@@ -27,7 +27,16 @@ type cookie struct {
 	httpOnly     bool
 	expires      time.Time // zero for a session cookie
 	created      int       // sequence number within the Jar
+	stored       bool      // from a file, and not from a response
 }
+
+// A cookieKey identifies a cookie in a Jar.
+type cookieKey struct {
+	name, domain, path string
+	hostOnly           bool
+}
+
+func (c *cookie) key() cookieKey { return cookieKey{c.name, c.domain, c.path, c.hostOnly} }
 
 // A cookieContext holds the properties of a request that determine which
 // cookies it may send and which cookies its response may set.

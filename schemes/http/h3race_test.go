@@ -142,6 +142,26 @@ func TestHTTP3Race(t *testing.T) {
 	}
 }
 
+// TestUnverifiedAlternatives checks that a server whose certificate is not
+// verified cannot direct requests to other hosts.
+func TestUnverifiedAlternatives(t *testing.T) {
+	all := []string{"a.test:443", "a.test:8443", "b.test:443", "[2001:db8::1]:443", "a.test.b.test:443", "malformed"}
+	for _, c := range []struct {
+		name   string
+		config *tls.Config
+		want   []string
+	}{
+		{"defaults", nil, all},
+		{"verified", &tls.Config{}, all},
+		{"not verified", &tls.Config{InsecureSkipVerify: true}, all[:2]},
+	} {
+		h := h3{env: fetch.Env{TLS: c.config}, transport: raceTransport{addrs: all}}
+		if got := h.addresses(t.Context(), &wireRequest{address: "a.test:443"}); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 // TestHTTP3RaceCanceled checks that the end of a request ends both attempts, and
 // says nothing about the server.
 func TestHTTP3RaceCanceled(t *testing.T) {

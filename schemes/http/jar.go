@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// These are the limits of a Jar. The oldest cookies are deleted first (RFC
-// 6265bis 5.7).
+// These are the limits for the cookies of responses. The oldest ones are deleted
+// first (RFC 6265bis 5.7). Those of a file are kept.
 const (
 	maxCookies       = 3000
 	maxDomainCookies = 180
@@ -79,7 +79,7 @@ func (j *Jar) put(c *cookie, now time.Time) {
 	j.count++
 	c.created = j.count
 	j.cookies = slices.DeleteFunc(j.cookies, func(other *cookie) bool {
-		same := other.name == c.name && other.domain == c.domain && other.path == c.path && other.hostOnly == c.hostOnly
+		same := other.key() == c.key()
 		if same {
 			c.created = other.created
 		}
@@ -94,12 +94,12 @@ func (j *Jar) put(c *cookie, now time.Time) {
 	j.evict(func(*cookie) bool { return true }, maxCookies)
 }
 
-// evict deletes the oldest cookie for which match returns true, if more than
-// limit cookies match.
+// evict deletes the oldest cookie of a response for which match returns true, if
+// more than limit of them match.
 func (j *Jar) evict(match func(*cookie) bool, limit int) {
 	n, oldest := 0, -1
 	for i, c := range j.cookies {
-		if match(c) {
+		if !c.stored && match(c) {
 			if n++; oldest < 0 {
 				oldest = i
 			}

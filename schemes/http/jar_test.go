@@ -1,6 +1,8 @@
 package http
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +87,36 @@ func TestJarOrder(t *testing.T) {
 	j.setCookies([]string{"s=6; Path=/"}, contextOf("http://h.example.com/"), day)
 	if got, want := j.cookieField(p, day), "b=2; a=4; s=5"; got != want {
 		t.Errorf("after a cookie set over http: sent %q, want %q", got, want)
+	}
+}
+
+// TestCookieFileLimits checks that no cookie of a file is lost without an error,
+// neither by other cookies of the file nor by those of a server.
+func TestCookieFileLimits(t *testing.T) {
+	file := func(n int) io.Reader {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, ".example.com\tTRUE\t/\tFALSE\t0\tname%d\tvalue\n", i)
+		}
+		return strings.NewReader(b.String())
+	}
+	j := NewJar()
+	if err := j.Read(file(maxStored), day); err != nil || len(j.cookies) != maxStored {
+		t.Fatalf("%d cookies, %v", len(j.cookies), err)
+	}
+	for i := range 2 * maxDomainCookies {
+		j.setCookies([]string{fmt.Sprintf("learned%d=x; Domain=example.com", i)}, contextOf("http://h.example.com/"), day)
+	}
+	var text strings.Builder
+	if err := j.Write(&text, day); err != nil {
+		t.Fatal(err)
+	}
+	if n, learned := strings.Count(text.String(), "\tname"), strings.Count(text.String(), "\tlearned"); n != maxStored || learned != maxDomainCookies {
+		t.Errorf("%d cookies of the file and %d of the server are written", n, learned)
+	}
+	j = NewJar()
+	if err := j.Read(file(maxStored+1), day); fetch.FaultOf(err) != fetch.Local || len(j.cookies) != 0 {
+		t.Errorf("%d cookies, %v", len(j.cookies), err)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,27 +31,49 @@ const (
 
 const httpOnlyMark = "#HttpOnly_"
 
+// maxStored is the maximum number of cookies in a Jar after Read.
+const maxStored = 20_000
+
 // Read adds the cookies from a Netscape cookie file, the format used by curl
 // and browsers. Each line has seven fields that are separated by tabs. A line
 // can also be a Set-Cookie header field with a Domain attribute. Read skips
-// other lines. It returns an error only if reading r fails.
+// other lines. If a line is too long, if there are more than 20,000 cookies, or
+// if reading r fails, Read returns an error and the Jar is unchanged.
 func (j *Jar) Read(r io.Reader, now time.Time) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxCookieLine)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	all := map[cookieKey]*cookie{}
+	for _, c := range j.cookies {
+		all[c.key()] = c
+	}
+	count := j.count
 	for lines.Scan() {
 		c, ok := j.parseCookieField(lines.Text(), now)
 		if c == nil {
 			c, ok = j.parseCookieLine(lines.Text())
 		}
-		if ok {
-			j.put(c, now)
+		if !ok {
+			continue
+		}
+		count++
+		c.created, c.stored = count, true
+		if older := all[c.key()]; older != nil {
+			c.created = older.created
+		}
+		if delete(all, c.key()); !c.expired(now) {
+			all[c.key()] = c
+		}
+		if len(all) > maxStored {
+			return fetch.Local.Errorf("cookie file: more than %d cookies", maxStored)
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return fetch.Local.Errorf("cookie file: %w", err)
 	}
+	j.count = count
+	j.cookies = slices.SortedFunc(maps.Values(all), func(a, b *cookie) int { return a.created - b.created })
 	return nil
 }
 
