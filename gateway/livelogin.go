@@ -42,7 +42,7 @@ func (x *exchange) findLogin(t liveTarget, p guard.Permission, scheme fetch.Sche
 }
 
 // reportLogin records whether the server has accepted the login of a request.
-// Errors of the network say nothing about the login.
+// Errors of the network are not evidence about the login.
 func (x *exchange) reportLogin(resp *fetch.Response, err error) {
 	if x.login == nil {
 		return
@@ -74,14 +74,14 @@ func needsLogin(err error, rejected bool) bool {
 	return true
 }
 
-// A loginPage is the template data of the page that asks for a login.
+// A loginPage is the template data of the login form.
 type loginPage struct {
 	page
 	Server   string // scheme, host and port of the server
 	Detail   string // the error of the server
 	Rejected bool   // the server rejected the login that the user entered
 	Other    string // user name of a login that was not used, because a page of another server contains the link, or ""
-	Plain    bool   // the scheme has no encryption of its own
+	Plain    bool   // the scheme does not encrypt passwords
 	Form     *loginForm
 	Open     *openForm // the button that opens the URL in the session of the browser, or nil
 }
@@ -92,7 +92,7 @@ type loginForm struct {
 	User                    string // user name of the URL, or ""
 }
 
-// askLogin sends the page that asks for a login for the URL t, whose request
+// askLogin sends the login form for the URL t, whose request
 // failed with the error err. The user must have opened the address with the
 // token, so that the login belongs to a session. It returns false if the client
 // cannot show the page, or if this server does not accept logins.

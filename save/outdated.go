@@ -6,9 +6,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// isOutdated reports whether the bytes in the sink belong to an earlier version
-// of the object. Their version is unknown, but the object was modified after
-// they were written, as resp says.
+// isOutdated reports whether the object in resp was modified after the bytes in
+// the sink, whose version is unknown, were written.
 func (t *transfer) isOutdated(have State, resp *fetch.Response) bool {
 	return !have.Modified.IsZero() && t.sink.Restarts() &&
 		!resp.Unchanged && resp.Fault == nil && resp.Location.IsZero() && resp.Time.After(have.Modified)

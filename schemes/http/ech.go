@@ -96,7 +96,7 @@ func (a *echAttempt) use(list []byte) {
 // maxECH is the maximum length of an ECHConfigList.
 const maxECH = 8 << 10
 
-// errSent is the error of an echProbe that was asked to send a ClientHello.
+// errSent is the error of an echProbe when it would send a ClientHello.
 var errSent = errors.New("the configuration is valid")
 
 // An echProbe is a connection that cannot be used.

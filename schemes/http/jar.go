@@ -10,7 +10,7 @@ import (
 )
 
 // These are the limits for the cookies of responses. The oldest ones are deleted
-// first (RFC 6265bis 5.7). Those of a file are kept.
+// first (RFC 6265bis 5.7). Cookies from a file are kept.
 const (
 	maxCookies       = 3000
 	maxDomainCookies = 180

@@ -15,7 +15,7 @@ import (
 // maxExtra is the maximum number of leading ones that count.
 const maxExtra = 6
 
-// extra returns the number of additional bytes behind the first byte, and the
+// extra returns the number of additional bytes after the first byte, and the
 // bits of the first byte that belong to the number.
 func extra(first byte) (n int, low byte) {
 	n = min(bits.LeadingZeros8(^first), maxExtra)
@@ -106,7 +106,7 @@ func (s *stream) fileIndex() (int32, error) {
 	return number, nil
 }
 
-// appendIndex appends the index of a file behind the index last.
+// appendIndex appends the index of a file after the index last.
 func appendIndex(b []byte, number, last int32) []byte {
 	switch difference := number - last; {
 	case 0 < difference && difference < longIndex:

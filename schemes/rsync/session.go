@@ -149,7 +149,7 @@ func (s *session) begin() (err error) {
 	return s.sendData(appendInts(nil, 0))
 }
 
-// sendData sends data behind the arguments of the server. Since version 30, it is
+// sendData sends data after the arguments of the server. Since version 30, it is
 // a message of a multiplexed stream.
 func (s *session) sendData(b []byte) error {
 	if s.version >= varVersion {

@@ -114,7 +114,7 @@ func (r *Recorder) Close() error {
 // recorded, after the middlewares of client. It has the methods and limits of
 // [roundtrip.Transport]. The caller closes client.
 //
-// The records are written when the Body of a response has been read to its end. If
+// The records are written when the Body of a response has been read completely. If
 // the Body is closed before, the record has the bytes that were read, and is marked
 // as truncated. A response whose Body is neither read nor closed is not recorded.
 func (r *Recorder) HTTPClient(client *fetch.Client) *http.Client {

@@ -66,7 +66,7 @@ func Check(user, password string) error {
 	return nil
 }
 
-// Add stores a credential of a session, and replaces that of the same origin.
+// Add stores a credential of a session. It replaces one with the same origin.
 // The field Origin of the credential must be set.
 func (s *Store) Add(session string, c fetch.Credential) {
 	s.mu.Lock()

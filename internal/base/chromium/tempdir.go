@@ -10,8 +10,8 @@ import (
 // dirPrefix starts the names of temporary directories of browsers.
 const dirPrefix = "fetch-browser-"
 
-// A tempDir is a temporary directory for a browser. Its lock tells other
-// processes that the browser still runs.
+// A tempDir is a temporary directory for a browser. While its lock is
+// held, other processes do not remove it.
 type tempDir struct {
 	path string
 	lock *os.File // the locked directory, or nil if the system has no locks

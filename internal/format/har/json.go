@@ -160,7 +160,7 @@ func (s *scanner) small(first byte, v any) (ok bool, err error) {
 	return err == nil && !s.long && json.Unmarshal(text, v) == nil, err
 }
 
-// text reads a string behind its first quote and writes its characters to w in
+// text reads a string after its first quote and writes its characters to w in
 // UTF-8.
 func (s *scanner) text(w io.Writer) error {
 	for {
@@ -205,7 +205,7 @@ func (s *scanner) plain(w io.Writer) error {
 	return err
 }
 
-// escape reads an escape sequence behind its backslash, and the second half of a
+// escape reads an escape sequence after its backslash, and the second half of a
 // surrogate pair. It returns the characters.
 func (s *scanner) escape() ([]byte, error) {
 	text := []byte(`"\`)

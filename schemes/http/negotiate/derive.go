@@ -29,8 +29,8 @@ func minIterations(kind int32) uint32 {
 	return 0
 }
 
-// A derivation says how the key of a user is derived from the password. Servers
-// with a weak derivation learn enough to guess the password.
+// A derivation contains the parameters with which a key is derived from the
+// password of a user. If they are weak, a server can guess the password.
 type derivation struct {
 	kind int32                // encryption type
 	list types.PADataSequence // one checked PA-ETYPE-INFO2, or empty for the defaults

@@ -164,7 +164,7 @@ func (f *proxyFlags) proxyFunc(getenv func(string) string) (fetch.ProxyFunc, err
 
 // firstProxy returns a function that selects the proxy of --preproxy. It returns
 // the zero Proxy for hosts that --noproxy or no_proxy excludes. As in curl, a
-// target without another proxy uses this proxy alone.
+// target without another proxy uses only this one.
 func (f *proxyFlags) firstProxy(getenv func(string) string) (fetch.ProxyFunc, error) {
 	if f.first == "" {
 		return func(fetch.Target) (fetch.Proxy, error) { return fetch.Proxy{}, nil }, nil

@@ -52,7 +52,7 @@ const (
 
 // update replaces the file. While it has the lock of the file, it first calls
 // parse again, because another command may have changed the file. If another
-// process has the lock for too long, update changes nothing and calls note. It
+// process has the lock for too long, update calls note and keeps the file. It
 // does not replace a file of another user.
 func (f *stateFile) update(parse func(io.Reader) error, format func(io.Writer) error, note func(string, ...any)) error {
 	if f.name == "" {

@@ -6,7 +6,7 @@ import (
 )
 
 // MoreThreads permits n threads to execute Go code at the same time, or twice as
-// many as the machine has processors if that is fewer. It changes nothing if the
+// many as the machine has processors if that is fewer. It has no effect if the
 // limit is already higher, or if GOMAXPROCS is set. The returned function
 // restores the earlier limit.
 //

@@ -100,7 +100,7 @@ func (f *serveLiveFlags) newClients(ctx context.Context, s *console.Streams) (c 
 		}
 		c.schemes[i].HTTP.Compressed = true // the gateway sends bodies without content codings
 		if c.schemes[i].HTTP.Auth == http.Basic {
-			c.schemes[i].HTTP.Auth = http.AnyAuth // the login may be that of a form, which does not know the method
+			c.schemes[i].HTTP.Auth = http.AnyAuth // a login from a form has no method
 		}
 	}
 	if c.fields, err = personal.HTTP.Fields(); err != nil {
