@@ -5,6 +5,7 @@ package mirrorcmd_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -64,6 +65,7 @@ func browserKills(t *testing.T, n int) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if killAt.Add(-1) == 0 {
 			running.Load().Process.Kill()
+			io.Copy(io.Discard, r.Body) // the server notices the end of a connection only after the body
 			<-r.Context().Done()
 			return
 		}
