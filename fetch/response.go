@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/uri"
@@ -97,6 +98,13 @@ type Response struct {
 	menu   func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
 	source *referrer // for Request and Entry.Request
 	listed bool      // Entries has read Body
+}
+
+// NoContent reports whether the server has no object for the URL: the status
+// 204 of HTTP (RFC 9110, section 15.3.5). Callers should then keep an earlier
+// version of the object.
+func (r *Response) NoContent() bool {
+	return r.Code == 204 && strings.HasPrefix(r.Proto, "HTTP/")
 }
 
 // Entries returns an iterator over the entries of a listing. It reads Body and

@@ -17,8 +17,9 @@ type Result struct {
 	Validator string  // validator of the saved version, or "" if unknown
 	Sum       []byte  // SHA-256 digest of the file, see [File.Sum]
 
-	// Unchanged is true if the server reported that the object is unchanged. No
-	// file is written in this case.
+	// Unchanged is true if the server reported that the object is unchanged, or
+	// sent no object ([fetch.Response.NoContent]) and nothing was to be verified.
+	// No file is written in these cases.
 	Unchanged bool
 }
 
@@ -40,7 +41,8 @@ func Get(ctx context.Context, client *fetch.Client, url, path string) (Result, e
 // Fetch downloads an object to the file at path. If Options.Resume is set,
 // Fetch resumes the part file of an earlier call. It starts again if the object
 // has changed, or if an interrupted body cannot be resumed; see [Transfer]. If
-// Fetch fails, the file at path is unchanged.
+// Fetch fails, or if the server has no object (status 204), the file at path is
+// unchanged.
 //
 // A client with [wrap.Standard] also retries failed requests. If req has a
 // Range, Fetch saves only this range and cannot resume. If req.Op is not
@@ -98,6 +100,11 @@ const copyBuffer = 256 << 10
 
 func (d *download) Receive(req *fetch.Request, resp *fetch.Response) error {
 	f, r := d.file, &d.result
+	if resp.NoContent() && len(f.checks) == 0 {
+		req.Trace.Notef("%s is not written: the server has no object (status 204)", f.Name())
+		r.URL = resp.URL
+		return nil
+	}
 	s := StateOf(req, resp)
 	if s.Offset == 0 {
 		r.Resumed = 0

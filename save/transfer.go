@@ -125,6 +125,8 @@ func (t *transfer) attempt(ctx context.Context) (*fetch.Response, error) {
 	switch {
 	case resp.Unchanged:
 		return resp, nil
+	case resumes && resp.NoContent():
+		return resp, fetch.Mismatch.Errorf("cannot resume: the server has no object (status 204)")
 	case resumes && exceedsObject(have, resp): // as after the status 416, a shorter object does not replace the file
 		return resp, fetch.Mismatch.Errorf("cannot resume: the file has %d bytes, but the object has only %d", have.Offset, resp.Size)
 	case resumes && !t.sink.Restarts() && resp.Offset != have.RequestOffset():

@@ -28,7 +28,7 @@ func status(resp *fetch.Response) int {
 // length returns the length of the body in bytes, or -1 if it is unknown.
 func length(req *http.Request, resp *fetch.Response) int64 {
 	switch {
-	case resp.Unchanged, overHTTP(resp) && resp.Code == http.StatusNoContent:
+	case resp.Unchanged, resp.NoContent():
 		return 0
 	case !overHTTP(resp):
 		if resp.Size < 0 {

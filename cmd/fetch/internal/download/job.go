@@ -124,7 +124,7 @@ func (j *Job) save(req *fetch.Request, client fetch.Driver) (err error) {
 // setAttributes stores the origin of the output file in its extended attributes,
 // with curl's names. A stream has none.
 func (j *Job) setAttributes() error {
-	if j.Sink.Name() == sink.StandardOutput || j.Resp.Unchanged {
+	if j.Sink.Name() == sink.StandardOutput || j.Resp.Unchanged || j.omitsFile(j.Resp) {
 		return nil
 	}
 	for _, a := range []struct{ name, value string }{

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/sink"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/verify"
@@ -19,6 +20,10 @@ func (r receiver) Restarts() bool    { return r.job.Sink.Restarts() }
 // commits the file, which verifies it.
 func (r receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 	j, out := r.job, r.job.Sink
+	if j.omitsFile(resp) {
+		j.Note("%s is not written: the server has no object (status 204)", out.Name())
+		return nil
+	}
 	state := j.flags.State(req, resp)
 	if err := out.Begin(state); err != nil {
 		return err
@@ -46,6 +51,14 @@ func (r receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 		j.noteVerified()
 	}
 	return errors.Join(fault, err)
+}
+
+// omitsFile reports whether the output file is not written because the server
+// has no object. An existing file must not become empty. If the file is
+// verified, the checks of an empty file decide.
+func (j *Job) omitsFile(resp *fetch.Response) bool {
+	return resp.NoContent() && len(j.checks) == 0 && j.Sink.Name() != sink.StandardOutput &&
+		!j.flags.Body.Include && !j.flags.Request.Head
 }
 
 // noteVerified prints the checks that have succeeded if -v is set, and a note if
