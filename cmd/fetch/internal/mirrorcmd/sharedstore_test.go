@@ -345,9 +345,9 @@ func noise(n int) string {
 // TestFullDiskOfWorker runs a crawl that is larger than the disk of its worker.
 func TestFullDiskOfWorker(t *testing.T) {
 	t.Parallel()
-	c := newSharedCrawl(t, 4, 100)
+	c := newSharedCrawl(t, 4, 25)
 	w := c.one()
-	c.set(func() { c.padding = noise(10_000) })
+	c.set(func() { c.padding = noise(40_000) })
 	args := strings.Join(w.withArgs("--warc-size", "300k", "--min-free", "500k").Args[1:], " ")
 	e := commandtest.RunInMount(t, c.fetch, "2m", "FETCH_FRONTIER='"+c.dsn+`' exec "$1" `+args+` --output-dir "$2/archive"`)
 	if e.Code != 0 {
