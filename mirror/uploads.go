@@ -107,11 +107,16 @@ func (c *crawl) mayClaim() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	reason := ""
-	if files, bytes := c.archive.Backlog(); bytes >= c.o.MaxSpool {
+	files, bytes := c.archive.Backlog()
+	if bytes >= c.o.MaxSpool {
 		reason = fmt.Sprintf("%d WARC files with %d bytes wait for their upload", files, bytes)
 	}
 	if p.full {
-		if err := c.archive.CheckFree(resumeFree); err != nil {
+		reserve := int64(resumeFree)
+		if files == 0 { // no upload will make more space
+			reserve = 0
+		}
+		if err := c.archive.CheckFree(reserve); err != nil {
 			reason = err.Error()
 		} else {
 			p.full = false
@@ -125,7 +130,8 @@ func (c *crawl) mayClaim() bool {
 }
 
 // resumeFree is the number of bytes, in addition to Limits.MinFree, that must
-// be free before a worker resumes after the disk was full.
+// be free before a worker resumes after the disk was full, while files wait for
+// their upload.
 const resumeFree = 16 << 20
 
 // pauseFull makes the worker stop claiming hosts, because the disk is full. It

@@ -343,15 +343,30 @@ func noise(n int) string {
 }
 
 // TestFullDiskOfWorker runs a crawl that is larger than the disk of its worker.
+// The store is unavailable until the disk is full. The worker must then continue,
+// although the disk is too small for the usual reserve.
 func TestFullDiskOfWorker(t *testing.T) {
 	t.Parallel()
 	c := newSharedCrawl(t, 4, 25)
 	w := c.one()
 	c.set(func() { c.padding = noise(40_000) })
-	args := strings.Join(w.withArgs("--warc-size", "300k", "--min-free", "500k").Args[1:], " ")
-	e := commandtest.RunInMount(t, c.fetch, "2m", "FETCH_FRONTIER='"+c.dsn+`' exec "$1" `+args+` --output-dir "$2/archive"`)
-	if e.Code != 0 {
-		t.Errorf("%v", e)
+	blocked := filepath.Join(c.stored, ".fetch-uploads")
+	c.onRequest(func(served int) {
+		if served == 1 {
+			os.RemoveAll(blocked)
+			os.WriteFile(blocked, nil, 0o666)
+		}
+	})
+	args := strings.Join(w.withArgs("--silent=false", "--warc-size", "300k", "--min-free", "500k").Args[1:], " ")
+	e := commandtest.RunInMount(t, c.fetch, "2m", "{ FETCH_FRONTIER='"+c.dsn+`' "$1" `+args+` --output-dir "$2/archive"; echo "exit $?"; } 2>&1 |
+while read -r line; do
+	echo "$line"
+	case $line in *"paused: the disk"*) rm -f `+blocked+`;; esac
+done`)
+	for _, text := range []string{"paused: the disk", "resumed: ", "exit 0"} {
+		if !strings.Contains(e.Stdout, text) {
+			t.Errorf("no %q: %v: %s", text, e, e.Stdout)
+		}
 	}
 	c.check(t)
 }
