@@ -20,7 +20,7 @@ import (
 	"github.com/anyurl/fetch/internal/test/faultnet"
 )
 
-// signals checks that fetch ends within two seconds of SIGINT, SIGTERM or SIGHUP,
+// signals checks that fetch ends soon after SIGINT, SIGTERM or SIGHUP,
 // wherever it waits. The exit code must name the signal. With -C - the partial
 // file must remain, so that the next attempt resumes it.
 func signals(t *testing.T, l *lab) {
