@@ -25,7 +25,7 @@ func TestRunDamagedDatabase(t *testing.T) {
 		_, o := newLargeArchive(t)
 		original, flips := o.Dir, databaseFlips
 		if testing.Short() {
-			flips = min(flips, 8)
+			flips = min(flips, 3)
 		}
 		for reported := 0; reported < flips; {
 			o.Dir = filepath.Join(t.TempDir(), "copy")

@@ -53,7 +53,7 @@ func TestSimulatedCrawl(t *testing.T) {
 	t.Parallel()
 	first, last := uint64(1), *simulations
 	if testing.Short() {
-		last = min(last, 4)
+		last = min(last, 2)
 	}
 	if *simulationSeed > 0 {
 		first, last = *simulationSeed, *simulationSeed

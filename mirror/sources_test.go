@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/internal/test/prospertest"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/internal/test/waistest"
 	"github.com/anyurl/fetch/mirror"
 )
@@ -41,6 +42,7 @@ func TestSite(t *testing.T) {
 			"<a href=\"x\">x</a>                 20-Nov-2026 10:00       1\n</pre><hr></body></html>", "/d/x": "x"}, "/d/ /d/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 3)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				w.web("a.example", c.site)

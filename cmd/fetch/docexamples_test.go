@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -104,6 +106,10 @@ func TestConsoleLines(t *testing.T) {
 			}
 			ran++
 			t.Run(line, func(t *testing.T) {
+				short.Sample(t, 4)
+				if testing.Short() && slices.Contains(words, "--render") {
+					t.Skip("starts a browser")
+				}
 				dir := t.TempDir()
 				t.Chdir(dir)
 				if err := os.WriteFile("urls.txt", []byte("http://example.org/a\n"), 0o644); err != nil {
@@ -135,17 +141,21 @@ func parseCommand(args []string) error {
 	return cmd.ParseFlags(rest)
 }
 
+var (
+	exampleURL  = regexp.MustCompile(`\b(?:https?|ftp)://[a-z.]*example\.(?:org|net|com)/`)
+	anyURL      = regexp.MustCompile(`\b[a-z0-9.+]+://`)
+	placeholder = regexp.MustCompile(`\b[A-Z]{3,}\b`)
+)
+
 // isRunnable reports whether a local http proxy can answer the requests of a
 // command line.
 func isRunnable(line string, words []string) bool {
-	url := regexp.MustCompile(`\b(?:https?|ftp)://[a-z.]*example\.(?:org|net|com)/`)
-	other := regexp.MustCompile(`\b[a-z0-9.+]+://`)
-	for _, m := range other.FindAllString(line, -1) {
+	for _, m := range anyURL.FindAllString(line, -1) {
 		if m != "http://" && m != "https://" && m != "ftp://" {
 			return false
 		}
 	}
-	if !url.MatchString(line) || regexp.MustCompile(`\b[A-Z]{3,}\b`).MatchString(line) {
+	if !exampleURL.MatchString(line) || placeholder.MatchString(line) {
 		return false
 	}
 	for _, w := range words[1:] {

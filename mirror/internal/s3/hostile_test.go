@@ -12,6 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/short"
 )
 
 // page returns a page of a list with a continuation token.
@@ -86,6 +87,7 @@ func TestHostileList(t *testing.T) {
 		{"truncated page", func(w http.ResponseWriter, n int) { io.WriteString(w, page(n, "<Contents><Key>a")) }, "XML document", 9, 50 * mebibyte},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			short.Sample(t, 4)
 			requests := 0
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				requests++
@@ -93,6 +95,7 @@ func TestHostileList(t *testing.T) {
 			}))
 			defer server.Close()
 			s := openAs(t, strings.TrimPrefix(server.URL, "http://"), "warcs", environment(peer.User, peer.Password))
+			s.api.pause = time.Nanosecond
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			var err error
@@ -131,7 +134,7 @@ func TestSlowBody(t *testing.T) {
 			<-r.Context().Done() // the client closes the connection
 		}))
 		s := openAs(t, strings.TrimPrefix(server.URL, "http://"), "warcs", environment(peer.User, peer.Password))
-		s.api.transport.bodyTime = time.Millisecond
+		s.api.transport.bodyTime, s.api.pause = time.Millisecond, time.Nanosecond
 		var err error
 		for _, err = range s.List(t.Context(), "") {
 			if err != nil {

@@ -30,6 +30,9 @@ func servicesOf(n int) io.Reader {
 
 // TestFileLimits checks that no service of a file is dropped without an error.
 func TestFileLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads files of 500,000 hosts")
+	}
 	for _, c := range []struct {
 		name string
 		file io.Reader
@@ -62,6 +65,9 @@ func TestFileLimits(t *testing.T) {
 // TestLearnFull checks that an origin is learned beside those of a file, and that
 // Write returns an error if Read would not accept the result.
 func TestLearnFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads files of 500,000 hosts")
+	}
 	s := newStore()
 	if err := s.Read(fileOf(500_000)); err != nil {
 		t.Fatal(err)

@@ -38,6 +38,9 @@ func learn(t *testing.T, s *hsts.Store, host, field string) {
 
 // TestFileLimits checks that no host of a file is dropped without an error.
 func TestFileLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads files of 500,000 hosts")
+	}
 	for _, c := range []struct {
 		name string
 		file io.Reader
@@ -66,6 +69,9 @@ func TestFileLimits(t *testing.T) {
 // TestLearnFull checks that a host is learned beside those of a file, and that
 // Write returns an error if Read would not accept the result.
 func TestLearnFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads files of 500,000 hosts")
+	}
 	s := newStore()
 	if err := s.Read(fileOf("h", 499_999)); err != nil {
 		t.Fatal(err)
