@@ -78,16 +78,16 @@ func TestForeignFlags(t *testing.T) {
 		{"-P 3 -O U/a", "fetch --create-dirs --output-dir 3 U/a"},
 
 		// Options of ls, find, du and diff
-		{"ls --native U/ -t", "fetch ls --native U/ (fetch has no equivalent of -t)"},
-		{"ls --native -vt U/", "fetch ls --native -v U/ (fetch has no equivalent of -t)"},
 		{"ls -a U/", "fetch ls U/"},
+		{"ls -la U/", "fetch ls -l U/"},
+		{"ls -S U/", "fetch ls --sort size U/"},
+		{"ls -lSh U/", "fetch ls -l --sort size -h U/"},
 		{"find U/ -type d", "fetch find --type d U/"},
 		{"find U/ -type l", "fetch find U/ (fetch has no equivalent of -type)"},
 		{"find U/ -size +10M", "fetch find --size +10M U/"},
 		{"find U/ -size -2 -name a.iso -s", "fetch find --size -1024 --name a.iso -s U/"},
 		{"find U/ -maxdepth 1 -print", "fetch find --max-depth 1 U/"},
-		{"du -a U/", "fetch du --all U/"},
-		{"du -d 1 U/", "fetch du --max-depth 1 U/"},
+		{"find U/ -ls", "fetch find --long U/"},
 		{"diff -rq U/ U/a", "fetch diff U/ U/a"},
 
 		// Options that curl does not have
@@ -175,7 +175,7 @@ func TestNoForeignFlags(t *testing.T) {
 		"-P - U/", "-P 127.0.0.1 U/", "-P eth.example U/", "-A Mozilla U/", "-O U/ U/", "-O example.org/x U/",
 		"-U me:x U/", "-H Accept:x U/", "-e http://x/ U/", "-E cert.pem U/", "-K - U/", "-w 2 U/", "-x h:4 U/",
 		"--tries 3 U/", "--wait 2 U/", "--no-check-certificate U/", "--directory-prefix=x U/", "--quiet U/",
-		"-o 2 U/", "-o log U/", "-D headers.txt U/", "-D h U/", "-D - U/", "-A curl/8.0 U/", "-A pdf/1.0 U/", "-e http://x/?a=b U/", "-sSfL U/", "-C - -o 3 U/", "-- -r", "--unknown U/", "mirror --tries 2 --quota 1M U/",
+		"-o 2 U/", "-o log U/", "-D headers.txt U/", "-D h U/", "-D - U/", "-A curl/8.0 U/", "-A pdf/1.0 U/", "-e http://x/?a=b U/", "-sSfL U/", "-C - -o 3 U/", "-- -r", "--unknown U/", "ls -sS U/", "ls -ltrh U/", "du -sh U/", "du -ad1 U/", "mirror --tries 2 --quota 1M U/",
 	} {
 		args := strings.Fields(strings.ReplaceAll(args, "U/", "http://127.0.0.1:1/"))
 		tree := app.Commands(&console.Streams{})

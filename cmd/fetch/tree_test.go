@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/internal/test/peer"
 )
@@ -77,6 +79,25 @@ func TestTreeCommands(t *testing.T) {
 				}
 				contains(t, runFetch(t, 0, slices.Concat([]string{"ls", "--recursive"}, c.flags, []string{c.root})...), "/pub", ":\n", "\n\n", "/pub/sub/deep/:\n")
 			}
+			for _, f := range []struct{ flags, want string }{
+				{"ls --urls -r", "sub/ readme.txt other/ big.iso"},
+				{"ls --urls -r --sort size", "readme.txt big.iso sub/ other/"},
+				{"find --type f --sort size", "big.iso sub/deep/c.ISO readme.txt other/%231.txt sub/a%20b.txt sub/deep/caf%C3%A9.txt"},
+				{"find --type f --sort name --reverse --max-depth 1", "readme.txt big.iso"},
+				{"du --sort size", "/ sub/ sub/deep/ other/"},
+				{"du -s", "/"},
+			} {
+				if strings.HasPrefix(f.flags, "ls") && strings.HasPrefix(c.root, "/") {
+					continue
+				}
+				if got := inOrder(runFetch(t, 0, slices.Concat(strings.Fields(f.flags), c.flags, []string{c.root})...)); got != f.want {
+					t.Errorf("%s: got %q, want %q", f.flags, got, f.want)
+				}
+			}
+			long := runFetch(t, 0, slices.Concat([]string{"find", "--long", "--human-readable", "--name", "big.iso"}, c.flags, []string{c.root})...)
+			if words := strings.Fields(long); len(words) != 4 || words[0] != "document" || !strings.HasSuffix(words[3], "/pub/big.iso") {
+				t.Errorf("find --long: %q", long)
+			}
 			du := runFetch(t, 0, slices.Concat([]string{"du"}, c.flags, []string{c.root})...)
 			var sums []string
 			for line := range strings.Lines(du) {
@@ -108,6 +129,20 @@ func TestTreeCommands(t *testing.T) {
 	}
 }
 
+// inOrder returns the URLs at the ends of lines, relative to the directory "pub" and
+// separated by spaces.
+func inOrder(text string) string {
+	var names []string
+	for line := range strings.Lines(text) {
+		_, name, _ := strings.Cut(strings.TrimSpace(line), "/pub")
+		if name = strings.TrimPrefix(name, "/"); name == "" {
+			name = "/"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
 // relative returns the URLs in text, relative to the first URL of the longest
 // listing, sorted and separated by spaces. All are below a directory "pub".
 func relative(t *testing.T, text string) string {
@@ -127,6 +162,42 @@ func relative(t *testing.T, text string) string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, " ")
+}
+
+// TestListingLetters checks the letters of ls and du with a local folder: order,
+// sizes with units, and the help.
+func TestListingLetters(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"new", "old", "middle"} {
+		name = filepath.Join(dir, name)
+		date := time.Date(2026, 5, []int{3, 1, 2}[i], 12, 0, 0, 0, time.UTC)
+		if err := errors.Join(os.WriteFile(name, make([]byte, []int{1024, 5 << 20, 3}[i]), 0o666), os.Chtimes(name, date, date)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := "file://" + filepath.ToSlash(dir) + "/"
+	row := func(size, day, name string) string {
+		return "document " + strings.Repeat(" ", 12-len(size)) + size + " 2026-05-0" + day + "T12:00:00Z " + name + "\n"
+	}
+	for _, c := range []struct{ args, want string }{
+		{"ls -lt", row("1024", "3", "new") + row("3", "2", "middle") + row("5242880", "1", "old")},
+		{"ls -ltrh", row("5.0M", "1", "old") + row("3", "2", "middle") + row("1.0K", "3", "new")},
+		{"ls -s --sort size -h", row("5.0M", "1", "old") + row("1.0K", "3", "new") + row("3", "2", "middle")},
+		{"ls --urls -t -Z", url + "new\n" + url + "middle\n" + url + "old\n"},
+		{"du -sh", "5.0 MiB\t" + url + "\n"},
+		{"du -a -d 1 --sort name --reverse", "5242880\t" + url + "old\n1024\t" + url + "new\n3\t" + url + "middle\n5243907\t" + url + "\n"},
+	} {
+		got := runFetch(t, 0, append(strings.Fields(c.args), url)...)
+		if got != c.want {
+			t.Errorf("fetch %s:\ngot\n%s\nwant\n%s", c.args, got, c.want)
+		}
+	}
+	for _, args := range []string{"ls -h", "du -h", "ls --help"} {
+		contains(t, runFetch(t, 0, strings.Fields(args)...), "Usage:", "--human-readable")
+	}
+	if text := runFetch(t, 2, "ls", "-S", url); text != "" {
+		t.Errorf("ls -S: %q", text)
+	}
 }
 
 // TestTreeFailures checks wrong arguments, and directories that cannot be
@@ -156,6 +227,12 @@ func TestTreeFailures(t *testing.T) {
 		{"policy", 9, []string{"find", "http://169.254.169.254/"}, "policy"},
 		{"recursive listing of one kind", 2, []string{"ls", "-R", "--native", url}, "--recursive excludes"},
 		{"recursive listing of a page", 12, []string{"ls", "-R", url}, ""},
+		{"unknown order", 2, []string{"find", "--sort", "date", url}, "--sort is name, time or size"},
+		{"unknown order of ls", 2, []string{"ls", "--sort", "date", url}, "--sort is name, time or size"},
+		{"order of times of directories", 2, []string{"du", "--sort", "time", url}, "no time"},
+		{"order and JSON", 2, []string{"find", "--long", "--json", url}, "exclude"},
+		{"long listing of URLs", 2, []string{"ls", "-l", "--urls", url}, "--long excludes"},
+		{"order of a listing of one kind", 2, []string{"ls", "-t", "--native", url}, "--native excludes"},
 		{"download flag", 2, []string{"find", "-o", "x", url}, ""},
 	} {
 		_, stderr := runFetchStderr(t, c.exit, c.args...)

@@ -9,8 +9,28 @@ import (
 // have no value.
 var globalFlags = []string{"--silent", "--show-error", "--verbose", "--no-config", "--error-json", "--no-progress-meter", "--trace-time"}
 
-// globalLetters are the letters of these flags.
-const globalLetters = "sSvq"
+// globalLetters are the letters of these flags. A later command can use such a
+// letter for another flag.
+var globalLetters = map[rune]string{'s': "--silent", 'S': "--show-error", 'v': "--verbose", 'q': "--no-config"}
+
+// globalFlagsOf returns the flags for all groups in an argument such as -sS.
+func globalFlagsOf(arg string) (flags []string) {
+	if slices.Contains(globalFlags, arg) {
+		return []string{arg}
+	}
+	letters, ok := strings.CutPrefix(arg, "-")
+	if !ok {
+		return nil
+	}
+	for _, letter := range letters {
+		name, ok := globalLetters[letter]
+		if !ok {
+			return nil
+		}
+		flags = append(flags, name)
+	}
+	return flags
+}
 
 // groupsOf divides a command line at --next and its short form -:. Each later
 // group gets the global flags of the groups before it. The words after "--" are
@@ -28,9 +48,7 @@ func groupsOf(args []string) [][]string {
 			groups = append(groups, slices.Clone(global))
 			continue
 		}
-		if slices.Contains(globalFlags, arg) || len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.Trim(arg[1:], globalLetters) == "" {
-			global = append(global, arg)
-		}
+		global = append(global, globalFlagsOf(arg)...)
 		groups[len(groups)-1] = append(groups[len(groups)-1], arg)
 	}
 	return groups

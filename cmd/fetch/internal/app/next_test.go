@@ -14,8 +14,8 @@ import (
 func TestGroups(t *testing.T) {
 	for _, c := range []struct{ oddity, args, want string }{
 		{"no --next", "-s a", "-s a"},
-		{"global flags", "-sS -o x a --next -o y b", "-sS -o x a|-sS -o y b"},
-		{"short form", "-v a -: b -: c", "-v a|-v b|-v c"},
+		{"global flags", "-sS -o x a --next -o y b", "-sS -o x a|--silent --show-error -o y b"},
+		{"short form", "-v a -: b -: c", "-v a|--verbose b|--verbose c"},
 		{"other flags are not global", "-I --retry 2 a --next b", "-I --retry 2 a|b"},
 		{"arguments after --", "a -- --next b", "a -- --next b"},
 		{"empty group", "a --next", "a|"},

@@ -159,7 +159,11 @@ func registerHelp(s *options.Set, cmd *cobra.Command) {
 	if !cmd.HasParent() {
 		title = HelpTitle
 	}
-	s.Own(title).BoolP("help", "h", false, "print the help")
+	p, letter := s.Own(title), "h"
+	if p.ShorthandLookup(letter) != nil {
+		letter = "" // -h of ls and du has the meaning of ls -h
+	}
+	p.BoolP("help", letter, false, "print the help")
 }
 
 // validateFirst returns a cobra check that calls validate before args. The

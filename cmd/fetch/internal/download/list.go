@@ -13,9 +13,9 @@ import (
 )
 
 // List writes a listing of the URL, or of the records in a WARC or WACZ file.
-func (j *Job) List(write listing.Writer) error {
+func (j *Job) List(write listing.AllWriter) error {
 	if clientflags.IsArchive(j.Text) {
-		return write.WriteAll(j.Output, warc.FileEntries(j.Text))
+		return write(j.Output, warc.FileEntries(j.Text))
 	}
 	w, err := j.Wildcard(j.Argument)
 	if err != nil {
@@ -41,12 +41,12 @@ func (j *Job) List(write listing.Writer) error {
 		}
 	}
 	defer resp.Body.Close()
-	return write.WriteAll(j.Output, w.entries(resp.Entries()))
+	return write(j.Output, w.entries(resp.Entries()))
 }
 
 // ListCaptures writes the captures of the URL in the archive. It is an error if
 // there are none.
-func (j *Job) ListCaptures(write listing.Writer) error {
+func (j *Job) ListCaptures(write listing.AllWriter) error {
 	req, err := j.NewRequest(j.Argument)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (j *Job) ListCaptures(write listing.Writer) error {
 			}
 		}
 	}
-	if err := write.WriteAll(j.Output, all); err != nil || found {
+	if err := write(j.Output, all); err != nil || found {
 		return err
 	}
 	return fetch.NotFound.Errorf("%s: the archive has no capture of this URL", req.URL)

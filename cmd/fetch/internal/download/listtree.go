@@ -14,7 +14,7 @@ import (
 // ListTree writes the entries of the directory at the URL of the job, and of all
 // directories below it. If headings is true, the URL of each directory and an
 // empty line separate the listings, as in ls -R.
-func (j *Job) ListTree(write listing.Writer, headings bool) error {
+func (j *Job) ListTree(write listing.AllWriter, headings bool) error {
 	if clientflags.IsArchive(j.Text) {
 		return fetch.Usage.Errorf("--recursive requires a directory: the listing of an archive has all objects")
 	}
@@ -57,15 +57,17 @@ func (j *Job) fail(err error) {
 
 // writeDirectory writes the entries of a directory. Walk reports the error of a
 // directory that cannot be listed.
-func writeDirectory(out *bufio.Writer, t *tree.Tree, n tree.Node, write listing.Writer) error {
+func writeDirectory(out *bufio.Writer, t *tree.Tree, n tree.Node, write listing.AllWriter) error {
 	all, err := t.FS.ReadDir(n.Path)
 	if err != nil {
 		return nil
 	}
-	for _, d := range all {
-		if err := write(out, tree.Child(n, d).Entry); err != nil {
-			return console.LocalError(err)
+	err = write(out, func(yield func(fetch.Entry, error) bool) {
+		for _, d := range all {
+			if !yield(tree.Child(n, d).Entry, nil) {
+				return
+			}
 		}
-	}
-	return console.LocalError(out.Flush())
+	})
+	return console.FlushAfter(err, out.Flush)
 }

@@ -12,14 +12,12 @@ func listingPrograms(command string) []*program {
 	switch command {
 	case "fetch ls":
 		return []*program{{name: "ls", clusters: withFlags, options: []option{
-			{names: "-t", fetch: missing}, {names: "-r", fetch: missing}, {names: "-a"}, timeout,
+			{names: "-S", fetch: "--sort size"}, {names: "-a"}, timeout,
 		}}}
 	case "fetch find":
 		return []*program{{name: "find", clusters: oneWord, options: append(findOptions(), timeout)}}
 	case "fetch du":
-		return []*program{{name: "du", clusters: withFlags, options: []option{
-			{names: "-a", fetch: "--all"}, {names: "-d", value: true, fetch: "--max-depth VALUE"}, timeout,
-		}}}
+		return []*program{{name: "du", clusters: withFlags, options: []option{timeout}}}
 	case "fetch diff":
 		return []*program{{name: "diff", clusters: withFlags, options: []option{{names: "-r"}, {names: "-q"}, timeout}}}
 	}
@@ -37,7 +35,7 @@ func findOptions() []option {
 		{names: "-newer -newermt", value: true, fetch: "--newer VALUE"},
 		{names: "-maxdepth", value: true, fetch: "--max-depth VALUE"},
 		{names: "-mindepth -mtime -mmin", value: true, fetch: missing},
-		{names: "-print"}, {names: "-ls -print0", fetch: missing},
+		{names: "-print"}, {names: "-ls", fetch: "--long"}, {names: "-print0", fetch: missing},
 	}
 }
 
@@ -67,13 +65,23 @@ func findSize(size string) string {
 func listingSigns() []sign {
 	isNoRange := func(v string, _ []word) bool { return !consistsOf(v, "0123456789-, ") }
 	return []sign{
-		{"ls", "telnet-option", func(v string, _ []word) bool { return !strings.Contains(v, "=") }},
-		{"ls", "range", isNoRange},
+		{"ls", "show-error", isSortBySize},
 		{"ls", "append", always},
-		{"du", "append", always},
-		{"du", "data", func(v string, _ []word) bool { return isNumber(v) }},
 		{"diff", "range", isNoRange},
 	}
+}
+
+// isSortBySize reports whether the words contain -S, but neither -s nor --native.
+// In curl, -S has an effect only with -s.
+func isSortBySize(_ string, words []word) bool {
+	letter := false
+	for _, w := range words {
+		if w.flag != nil && (w.flag.Name == "silent" || w.flag.Name == "native") {
+			return false
+		}
+		letter = letter || w.spelled == "-S"
+	}
+	return letter
 }
 
 func always(string, []word) bool { return true }

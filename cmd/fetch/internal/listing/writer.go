@@ -55,9 +55,14 @@ func WriteNames(w io.Writer, resp *fetch.Response) error {
 // An Writer writes one entry of a listing.
 type Writer func(io.Writer, fetch.Entry) error
 
+// An AllWriter writes all entries of a listing.
+type AllWriter func(io.Writer, iter.Seq2[fetch.Entry, error]) error
+
 // Flags select the format of a listing.
 type Flags struct {
 	JSON, URLs        bool
+	Human             bool // if true, sizes have units also in files and pipes
+	long              bool
 	withType, withURL bool
 }
 
@@ -66,6 +71,21 @@ func (f *Flags) Register(p *pflag.FlagSet, entry string) {
 	p.BoolVar(&f.URLs, "urls", false, "print only the URL of each "+entry)
 	p.BoolVar(&f.withType, "with-type", false, "print the media type of each "+entry+" too")
 	p.BoolVar(&f.withURL, "with-url", false, "print the URL of each "+entry+" too")
+}
+
+// RegisterTable registers the flags of ls for the table, which is the default
+// format.
+func (f *Flags) RegisterTable(p *pflag.FlagSet) {
+	p.BoolVarP(&f.long, "long", "l", false, "print kind, size, time and name, as ls -l does (default)")
+	p.BoolVarP(&f.Human, "human-readable", "h", false, "print sizes with units, such as 1.5M (default on a terminal)")
+}
+
+// Validate rejects flags that exclude each other.
+func (f *Flags) Validate() error {
+	if f.long && (f.JSON || f.URLs) {
+		return fetch.Usage.Errorf("--long excludes --json and --urls")
+	}
+	return nil
 }
 
 // Writer returns the Writer for the format that the flags select. The
@@ -100,13 +120,6 @@ func writeEntryURL(w io.Writer, e fetch.Entry) error {
 // description, the media type and the URL follow, each after a TAB. Control
 // characters are escaped.
 func (f *Flags) writeEntry(w io.Writer, e fetch.Entry) error {
-	size, modified := "-", "-"
-	if e.Size >= 0 {
-		size = strconv.FormatInt(e.Size, 10)
-	}
-	if !e.Time.IsZero() {
-		modified = e.Time.UTC().Format(time.RFC3339)
-	}
 	name := tty.Escape(e.Name)
 	if description, _, _ := strings.Cut(e.Extra["description"], "\n"); description != "" {
 		name += "\t" + tty.Escape(description)
@@ -116,6 +129,19 @@ func (f *Flags) writeEntry(w io.Writer, e fetch.Entry) error {
 	}
 	if f.withURL {
 		name += "\t" + cmp.Or(tty.Escape(e.URL.String()), "-")
+	}
+	return WriteRow(w, e, name, f.Human)
+}
+
+// WriteRow writes the kind, size and time of an entry and an escaped name as one
+// line. The size has a unit if human is true.
+func WriteRow(w io.Writer, e fetch.Entry, name string, human bool) error {
+	size, modified := Size(e.Size), "-"
+	if e.Size >= 0 && !human {
+		size = strconv.FormatInt(e.Size, 10)
+	}
+	if !e.Time.IsZero() {
+		modified = e.Time.UTC().Format(time.RFC3339)
 	}
 	_, err := fmt.Fprintf(w, "%-8s %12s %-20s %s\n", e.Kind, size, modified, name)
 	return err

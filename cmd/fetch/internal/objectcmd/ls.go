@@ -2,6 +2,9 @@ package objectcmd
 
 import (
 	"context"
+	"errors"
+	"io"
+	"iter"
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
@@ -21,6 +24,8 @@ type lsCommand struct {
 	*console.Streams
 	flags            objectflags.Flags
 	format           listing.Flags
+	order            listing.Order
+	help             func() error // prints the help
 	unused           objectflags.Unused
 	native, captures bool
 	recursive        bool
@@ -29,13 +34,18 @@ type lsCommand struct {
 }
 
 func NewLs(r *command.Tree) *cobra.Command {
-	return r.Define(&cobra.Command{
+	c := &lsCommand{Streams: r.Streams}
+	cmd := r.Define(&cobra.Command{
 		Use:   "ls [flags] URL|FILE.warc.gz|FILE.wacz...|--store URL",
 		Short: "List a directory in the same form for every scheme",
 		Long: `ls lists the entries of a directory, menu, newsgroup or mailbox, with kind, size,
 time and name. On a terminal, sizes and times have the form of ls -lh, and long
 names are cut. For a WARC, ARC or WACZ file, ls lists the objects in the file. A
 listing is cached for five minutes, unless it is of http or requires a login.
+
+Entries have the order of the server, or that of --sort. As in ls(1), -l, -h, -t and
+-r are the letters of --long, --human-readable, --sort time and --reverse. -h
+without a URL prints this help.
 
 With --recursive, ls also lists all directories below the URL, as ls -R does.
 fetch find selects files by name, size and time.
@@ -46,14 +56,20 @@ media type and URL. The index contains no sizes.
 With --archive and --captures, ls lists the captures of each URL, with date,
 status, size, digest and media type.`,
 		Example: command.Examples("fetch ls ftp://ftp.example.org/pub/",
+			"fetch ls -t ftp://ftp.example.org/pub/    # the newest entries first",
 			"fetch ls --urls gopher://gopher.example.org/ | fetch --input-file -",
 			"fetch ls --archive example.wacz --captures https://example.org/"),
-	}, &lsCommand{Streams: r.Streams})
+	}, c)
+	c.help = cmd.Help
+	return cmd
 }
 
 func (c *lsCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
 	c.format.Register(p, "entry")
+	c.format.RegisterTable(p)
+	c.order.Register(p)
+	c.order.RegisterLetters(p)
 	p.BoolVar(&c.native, "native", false, "print the listing in the format of the server (permits -o, -D ...)")
 	p.BoolVar(&c.captures, "captures", false, "with --archive, list the captures of each URL")
 	p.BoolVar(&c.dav, "dav", false, "list http and https URLs with WebDAV")
@@ -61,7 +77,7 @@ func (c *lsCommand) Register(s *options.Set) {
 	p.BoolVarP(&c.recursive, "recursive", "R", false, "list the directories below each directory too")
 	c.flags.Register(s)
 	c.unused.Hide(s, objectflags.ListingNames)
-	s.FreeShorthand("R") // ls ignores --remote-time
+	s.FreeShorthands("Rlrt") // --remote-time, --list-only, --range and --telnet-option have no effect on ls, or no use
 }
 
 func (c *lsCommand) Validate() error {
@@ -72,6 +88,15 @@ func (c *lsCommand) Validate() error {
 }
 
 func (c *lsCommand) Run(ctx context.Context, args []string) error {
+	if c.format.Human && len(args) == 0 && c.store == "" && c.flags.Input.File == "" && c.flags.Input.Count() == 0 {
+		return c.help()
+	}
+	if err := errors.Join(c.format.Validate(), c.order.Validate()); err != nil {
+		return err
+	}
+	if c.order.IsSet() && c.native {
+		return fetch.Usage.Errorf("--native excludes --sort and --reverse")
+	}
 	if c.dav && (c.native || c.captures || c.store != "") {
 		return fetch.Usage.Errorf("--dav excludes --native, --captures and --store")
 	}
@@ -99,7 +124,7 @@ func (c *lsCommand) Run(ctx context.Context, args []string) error {
 			write = c.format.Writer(c.Stdout)
 		}
 		return download.ForEach(ctx, c.Streams, &c.flags, args, download.Options{Listing: true},
-			func(j *download.Job) error { return j.ListCaptures(write) })
+			func(j *download.Job) error { return j.ListCaptures(c.all(write)) })
 	}
 	if c.native {
 		return download.All(ctx, c.Streams, &c.flags, args, true)
@@ -108,10 +133,15 @@ func (c *lsCommand) Run(ctx context.Context, args []string) error {
 	return download.ForEach(ctx, c.Streams, &c.flags, args, download.Options{Listing: true, DAV: c.dav},
 		func(j *download.Job) error {
 			if c.recursive {
-				return j.ListTree(write, !c.format.JSON && !c.format.URLs)
+				return j.ListTree(c.all(write), !c.format.JSON && !c.format.URLs)
 			}
-			return j.List(write)
+			return j.List(c.all(write))
 		})
+}
+
+// all returns a function that writes a listing in the order of --sort.
+func (c *lsCommand) all(write listing.Writer) listing.AllWriter {
+	return func(out io.Writer, all iter.Seq2[fetch.Entry, error]) error { return c.order.WriteAll(write, out, all) }
 }
 
 // listStore lists the captures of all WARC files in a store.
@@ -121,7 +151,7 @@ func (c *lsCommand) listStore(ctx context.Context) error {
 		return err
 	}
 	defer a.Close()
-	return c.format.Writer(c.Stdout).WriteAll(c.Stdout, func(yield func(fetch.Entry, error) bool) {
+	return c.order.WriteAll(c.format.Writer(c.Stdout), c.Stdout, func(yield func(fetch.Entry, error) bool) {
 		for line, err := range a.Search("", 0) {
 			e := fetch.Entry{Name: line.URL, Kind: fetch.Document, Media: line.Media, Size: -1, Extra: map[string]string{}}
 			e.Time, _ = time.Parse("20060102150405", line.Timestamp)

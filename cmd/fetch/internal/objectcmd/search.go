@@ -113,6 +113,6 @@ func (c *searchCommand) Run(ctx context.Context, args []string) error {
 		case c.native:
 			return j.Download()
 		}
-		return j.List(write)
+		return j.List(write.WriteAll)
 	})
 }

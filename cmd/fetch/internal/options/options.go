@@ -11,7 +11,10 @@ import (
 )
 
 // A Set contains the flags of one command, grouped in sections.
-type Set struct{ Sections []*Section }
+type Set struct {
+	Sections []*Section
+	freed    string // letters that the command itself uses
+}
 
 // A Section is a group of related flags, such as all flags for TLS.
 type Section struct {
@@ -65,25 +68,25 @@ func (s *Set) AddTo(flags *pflag.FlagSet) {
 	for _, own := range []bool{true, false} {
 		for _, section := range s.Sections {
 			if section.Own == own {
+				section.free(s.freed)
 				flags.AddFlagSet(section.Flags)
 			}
 		}
 	}
 }
 
-// FreeShorthand removes a one-letter name from the shared flags, so that a flag
-// of the command itself can have it. It is called before AddTo.
-func (s *Set) FreeShorthand(name string) {
-	for _, section := range s.Sections {
-		if !section.Own {
-			section.Flags.VisitAll(func(f *pflag.Flag) {
-				if f.Shorthand == name {
-					f.Shorthand = ""
-				}
-			})
+// free removes the given one-letter names from the flags of a shared section.
+func (s *Section) free(letters string) {
+	s.Flags.VisitAll(func(f *pflag.Flag) {
+		if !s.Own && f.Shorthand != "" && strings.Contains(letters, f.Shorthand) {
+			f.Shorthand = ""
 		}
-	}
+	})
 }
+
+// FreeShorthands removes one-letter names from the shared flags, so that flags of
+// the command itself can have them. It is called before AddTo.
+func (s *Set) FreeShorthands(letters string) { s.freed += letters }
 
 // Shared returns the flags that configuration files may set.
 func (s *Set) Shared() *pflag.FlagSet {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/urlfs"
@@ -64,6 +65,19 @@ func (n Node) Size() (int64, error) {
 		return 0, err
 	}
 	return info.Size(), nil
+}
+
+// Time returns the modification time of a file. It sends a request if the listing
+// does not state the time.
+func (n Node) Time() (time.Time, error) {
+	if !n.Entry.Time.IsZero() || n.DirEntry == nil {
+		return n.Entry.Time, nil
+	}
+	info, err := n.DirEntry.Info()
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
 }
 
 // A Visitor is called for the nodes of a tree. A nil function is skipped.

@@ -3,6 +3,7 @@ package treecmd
 import (
 	"bufio"
 	"context"
+	"io"
 	"os"
 	"path"
 	"strconv"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/cmd/fetch/internal/tree"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
@@ -28,7 +31,9 @@ type findCommand struct {
 	newer             string
 	after             time.Time // value of newer
 	depth             int
-	json              bool
+	json, long, human bool
+	order             listing.Order
+	sorted            *listing.Sorter // the lines of one argument, if they are sorted
 }
 
 // NewFind returns the command fetch find.
@@ -41,9 +46,14 @@ file and directory that matches all conditions. The URLs can be the input of
 another command (--input-file -). It works over every scheme with listings, such as
 ftp, sftp, nfs, file and the directory pages of web servers.
 
+With --long, find also prints kind, size and time, as find -ls. --sort prints the
+results of each argument at its end.
+
 Symbolic links to directories are not followed. If a listing does not state the
-exact size or the time of a file, --size and --newer send a request for the file.`,
+exact size or the time of a file, --size, --newer and --sort send a request for the
+file.`,
 		Example: command.Examples("fetch find ftp://ftp.example.org/pub/ --name '*.iso' --size +10M",
+			"fetch find ftp://ftp.example.org/pub/ --type f --long --sort size",
 			"fetch find https://example.org/a/ --newer 2026-01-01 | fetch -O --input-file -"),
 	}, &findCommand{clients: clients{Streams: r.Streams}})
 }
@@ -61,6 +71,9 @@ func (c *findCommand) Register(s *options.Set) {
 	p.StringVar(&c.newer, "newer", "", "only files that are newer than `DATE|FILE`")
 	p.IntVar(&c.depth, "max-depth", -1, "descend at most `N` levels below the URL")
 	p.BoolVar(&c.json, "json", false, "print each entry as a line of JSON")
+	p.BoolVar(&c.long, "long", false, "print kind, size, time and URL, as find -ls does")
+	p.BoolVar(&c.human, "human-readable", false, "with --long, print sizes with units, such as 1.5M (default on a terminal)")
+	c.order.Register(p)
 	c.flags.Register(s)
 }
 
@@ -73,11 +86,12 @@ func (c *findCommand) Run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer c.open.Close()
+	c.human = c.human || terminal.Is(c.Stdout)
 	out := bufio.NewWriter(c.Stdout)
 	for _, text := range args {
 		t, err := c.tree(ctx, text)
 		if err == nil {
-			err = t.Walk(tree.Visitor{Enter: func(n tree.Node) (bool, error) { return c.visit(t, n, out) }})
+			err = c.find(t, out)
 		}
 		if err := out.Flush(); err != nil {
 			return console.LocalError(err)
@@ -85,6 +99,19 @@ func (c *findCommand) Run(ctx context.Context, args []string) error {
 		c.finish(ctx, err)
 	}
 	return c.tally.Err()
+}
+
+// find prints the matching nodes of a tree.
+func (c *findCommand) find(t *tree.Tree, out *bufio.Writer) error {
+	if c.order.IsSet() {
+		c.sorted = listing.NewSorter(c.order)
+		defer c.sorted.Close()
+	}
+	err := t.Walk(tree.Visitor{Enter: func(n tree.Node) (bool, error) { return c.visit(t, n, out) }})
+	if c.sorted != nil {
+		err = console.FlushAfter(err, func() error { return c.sorted.Flush(out) })
+	}
+	return err
 }
 
 func (c *findCommand) check(args []string) error {
@@ -99,8 +126,11 @@ func (c *findCommand) check(args []string) error {
 			return fetch.Usage.Errorf("the pattern %q is malformed", glob)
 		}
 	}
-	if c.newer == "" {
-		return nil
+	if c.long && c.json {
+		return fetch.Usage.Errorf("--long and --json exclude each other")
+	}
+	if err := c.order.Validate(); err != nil || c.newer == "" {
+		return err
 	}
 	var ok bool
 	if c.after, ok = options.ParseDate(c.newer); ok {
@@ -123,17 +153,46 @@ func (c *findCommand) visit(t *tree.Tree, n tree.Node, out *bufio.Writer) (desce
 		t.Failed(err)
 		return descend, nil
 	}
-	switch {
-	case !ok:
-	case c.json:
-		err = console.Encode(out, n.Entry)
-	default:
-		err = console.WriteLine(out, tty.Escape(n.Entry.URL.String()))
+	if ok {
+		err = c.print(t, n, out)
 	}
 	if err == nil && n.Dir {
 		err = out.Flush()
 	}
 	return descend, console.LocalError(err)
+}
+
+// print prints a node, or adds it to the sorted nodes.
+func (c *findCommand) print(t *tree.Tree, n tree.Node, out *bufio.Writer) error {
+	if c.sorted == nil {
+		return c.write(out, n.Entry)
+	}
+	key, err := n.Entry, error(nil)
+	key.Name = n.Path
+	switch {
+	case n.Dir:
+	case c.order.By("size"):
+		key.Size, err = n.Size()
+	case c.order.By("time"):
+		key.Time, err = n.Time()
+	}
+	if err != nil { // the property is unknown, so that the file is printed last
+		t.Failed(err)
+		key.Size, key.Time = -1, time.Time{}
+	}
+	return c.sorted.Add(key, func(w io.Writer, _ fetch.Entry) error { return c.write(w, n.Entry) })
+}
+
+// write writes the line of an entry.
+func (c *findCommand) write(w io.Writer, e fetch.Entry) error {
+	name := tty.Escape(e.URL.String())
+	switch {
+	case c.json:
+		return console.Encode(w, e)
+	case c.long:
+		return listing.WriteRow(w, e, name, c.human)
+	}
+	return console.WriteLine(w, name)
 }
 
 // matches reports whether a node fulfills all conditions. Conditions that need a
@@ -161,11 +220,8 @@ func (c *findCommand) matches(n tree.Node) (bool, error) {
 	if c.newer == "" {
 		return true, nil
 	}
-	if n.Entry.Time.IsZero() {
-		info, err := n.DirEntry.Info()
-		return err == nil && info.ModTime().After(c.after), err
-	}
-	return n.Entry.Time.After(c.after), nil
+	modified, err := n.Time()
+	return err == nil && modified.After(c.after), err
 }
 
 func match(glob, name string) bool {
