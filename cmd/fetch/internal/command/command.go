@@ -140,7 +140,12 @@ func (r *Tree) Define(cmd *cobra.Command, c runner) *cobra.Command {
 		cmd.Args = validateFirst(check.Validate, cmd.Args)
 	}
 	cmd.Args = validateFirst(func() error { return r.ForeignHint(cmd) }, cmd.Args)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.Run(cmd.Context(), args) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := rejectDetachedValue(cmd.Flags(), args); err != nil {
+			return err
+		}
+		return c.Run(cmd.Context(), args)
+	}
 	cmd.SetUsageFunc(r.usage)
 	if strings.Contains(cmd.Use, "URL") {
 		cmd.ValidArgsFunction = r.completeURL
@@ -221,6 +226,9 @@ func (r *Tree) flagError(cmd *cobra.Command, c runner, err error) error {
 		if err := arguments.CheckCommand(cmd.Flags().Args(), cmd.SuggestionsFor, ""); err != nil {
 			return err
 		}
+	}
+	if advice := digestAdvice(cmd.Flags(), name); advice != "" {
+		return fetch.Usage.Errorf("%w%s", options.Error(err), advice)
 	}
 	if f == nil || cmd == r.Main {
 		return fetch.Usage.Errorf("%w; see %s --help", options.Error(err), cmd.CommandPath())

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
@@ -102,7 +103,8 @@ type ErrorSource struct {
 
 // Report writes err to standard error and returns the exit code for err. If the
 // reader of standard output has closed the pipe, report prints no message. With
-// -s, it prints only errors in the use of the command, as in curl.
+// -s, it prints only errors in the use of the command, as in curl. Flags that fetch
+// rejects on purpose count as such errors.
 func (s *Streams) Report(ctx context.Context, err error, source ErrorSource) int {
 	var silent ExitError
 	if errors.As(err, &silent) {
@@ -115,7 +117,7 @@ func (s *Streams) Report(ctx context.Context, err error, source ErrorSource) int
 		s.Log.Error("failed", "kind", fetch.FaultOf(err).String(), "exit", code, "error", err, "override", Remedy(err))
 	case s.ErrorJSON:
 		Encode(s.Stderr, ErrorRecordOf(err, code, source))
-	case s.showError || !s.Silent || fetch.FaultOf(err) == fetch.Usage:
+	case s.showError || !s.Silent || isUsage(err):
 		line := ""
 		if source.Line > 0 {
 			line = fmt.Sprintf("line %d: ", source.Line)
@@ -133,6 +135,12 @@ func (s *Streams) Report(ctx context.Context, err error, source ErrorSource) int
 		io.WriteString(s.Stderr, text) // a single write keeps concurrent messages apart
 	}
 	return code
+}
+
+// isUsage reports whether err is an error in the use of the command.
+func isUsage(err error) bool {
+	_, rejected := errors.AsType[options.Rejection](err)
+	return rejected || fetch.FaultOf(err) == fetch.Usage
 }
 
 // oneLine converts a message with several lines, such as that of joined errors, to

@@ -1,6 +1,9 @@
 package download
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,7 +69,7 @@ func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 	}
 	created, err := save.Create(name, o)
 	if err != nil {
-		return nil, err
+		return nil, adviseDirectory(err, filepath.Dir(name))
 	}
 	if created.Device() {
 		if s := sink.Terminal(name, offset, j.flags.Sums(), j.checks); s != nil {
@@ -75,6 +78,18 @@ func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 		}
 	}
 	return sink.File(created), nil
+}
+
+// adviseDirectory adds the flag that creates dir to the error of a file in dir, if
+// dir is missing.
+func adviseDirectory(err error, dir string) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, missing := os.Stat(dir); !errors.Is(missing, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w; add --create-dirs", err)
 }
 
 // proposedName returns the file name in the Content-Disposition header field of

@@ -2,6 +2,7 @@ package download
 
 import (
 	"errors"
+	"path/filepath"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/sink"
@@ -26,7 +27,7 @@ func (r receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 	}
 	state := j.flags.State(req, resp)
 	if err := out.Begin(state); err != nil {
-		return err
+		return adviseDirectory(err, filepath.Join(j.flags.Body.OutputDir, ".")) // a missing directory fails here with -J
 	}
 	if j.flags.Unmodified() {
 		if err := out.VerifyRest(state, resp.Digest); err != nil {

@@ -78,7 +78,7 @@ $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
 			"fetch https://example.org/",
 			"fetch -O https://example.org/file.tar.gz",
 			"fetch -C - -O ftp://ftp.example.org/pub/file.iso    # resume",
-			"fetch -Z --input-file list.txt --output-dir files",
+			"fetch -Z --input-file list.txt --create-dirs --output-dir files",
 			"fetch -O 'https://example.org/log-[001-100].txt'",
 			"fetch -O 'ftp://ftp.example.org/pub/*.gz'",
 		),

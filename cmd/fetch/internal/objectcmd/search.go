@@ -2,6 +2,7 @@ package objectcmd
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
@@ -45,13 +46,37 @@ listings. fetch index --text writes the index that this needs. All words must oc
 scheme:NAME, kind:page|article|listing|text and year:YYYY select captures.`,
 		Example: command.Examples("fetch search wais://wais.example.org/rfc telnet option",
 			"fetch search --text example.org moon landing year:2024"),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 || len(args) == 1 && len(c.like) == 0 {
-				return fetch.Usage.Errorf("fetch search requires a URL and words")
-			}
-			return nil
-		},
+		Args: func(_ *cobra.Command, args []string) error { return c.checkArguments(args) },
 	}, c)
+}
+
+// checkArguments returns an error if args cannot be a URL and words, or an archive
+// and words with --text. The error names the command for a search in an archive
+// if an archive is given in another place.
+func (c *searchCommand) checkArguments(args []string) error {
+	archives, exists := c.flags.Client.Replay.Archives, func(name string) bool {
+		_, err := os.Stat(name)
+		return err == nil
+	}
+	switch {
+	case c.text && len(archives) > 0, !c.text && len(archives) > 0 && (len(args) == 0 || !strings.Contains(args[0], ":")):
+		return textAdvice(archives[0])
+	case c.text && len(args) > 1 && !exists(args[0]) && !strings.Contains(args[0], ":") && exists(args[len(args)-1]):
+		return textAdvice(args[len(args)-1])
+	case c.text && len(args) < 2:
+		return fetch.Usage.Errorf("fetch search --text requires an archive and words")
+	case !c.text && len(args) > 0 && !strings.Contains(args[0], ":") && exists(args[0]):
+		return textAdvice(args[0])
+	case len(args) == 0 || len(args) == 1 && len(c.like) == 0:
+		return fetch.Usage.Errorf("fetch search requires a URL and words")
+	}
+	return nil
+}
+
+// textAdvice returns an error that names the command for a search in the texts of
+// an archive.
+func textAdvice(archive string) error {
+	return fetch.Usage.Errorf("to search in the texts of an archive: fetch search --text %s WORDS", archive)
 }
 
 func (c *searchCommand) Register(s *options.Set) {

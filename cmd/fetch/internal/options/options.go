@@ -106,12 +106,19 @@ func (s *Set) Hide() {
 	}
 }
 
+// A Rejection is the error for a flag that exists, but that fetch does not
+// support on purpose, such as a flag of curl for uploads.
+type Rejection struct{ error }
+
+// Unwrap returns the reason.
+func (r Rejection) Unwrap() error { return r.error }
+
 // Error converts an error of the pflag package to a usage error. It removes
 // flag values, which may be secret, from the error message.
 func Error(err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) && errors.Is(invalid.Unwrap(), fetch.Unsupported) {
-		return invalid.Unwrap() // does not contain the value, which may be secret
+		return Rejection{invalid.Unwrap()} // does not contain the value, which may be secret
 	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
