@@ -12,7 +12,7 @@ import (
 )
 
 // A calendar counts the captures of a URL for each day. The statuses of a day
-// are counted by their first digit.
+// are counted by their classes.
 type calendar struct {
 	days map[int64]*dayStatuses // by the number of days since 1970
 	all  int64
@@ -21,7 +21,7 @@ type calendar struct {
 type dayStatuses struct {
 	captures  int64
 	timestamp string // of the first capture of the day
-	classes   [6]int64
+	classes   [len(statusNames)]int64
 }
 
 // calendarOf counts the captures of t.url. It reads only the index, and ignores
@@ -54,17 +54,24 @@ func (c *calendar) add(l warc.Line) {
 	c.all++
 }
 
-// statusClass returns the first digit of an HTTP status. Other statuses count as
-// success, because the archive has a capture.
+// notModified is the class of the status 304. It is no redirect: the object is the
+// same as in an earlier capture.
+const notModified = 6
+
+// statusClass returns the first digit of an HTTP status, or notModified. Other
+// statuses count as success, because the archive has a capture.
 func statusClass(status string) int {
+	if status == "304" {
+		return notModified
+	}
 	if len(status) == 3 && status[0] >= '2' && status[0] <= '5' {
 		return int(status[0] - '0')
 	}
 	return 2
 }
 
-// statusNames describes the classes of statuses, by their first digit.
-var statusNames = [6]string{2: "complete", 3: "redirects", 4: "client errors", 5: "server errors"}
+// statusNames describes the classes of statuses.
+var statusNames = [...]string{2: "complete", 3: "redirects", 4: "client errors", 5: "server errors", notModified: "not modified"}
 
 // A calendarView is the template data of a calendar.
 type calendarView struct {
@@ -162,9 +169,13 @@ func (m *monthView) set(at time.Time, d *dayStatuses, t target) {
 	for class, n := range d.classes {
 		if n > 0 {
 			words = append(words, strconv.FormatInt(n, 10)+" "+statusNames[class])
+			style := "s" + strconv.Itoa(class)
+			if class == notModified {
+				style = "s2"
+			}
 			if cell.Class == "" {
-				cell.Class = "s" + strconv.Itoa(class)
-			} else if !strings.HasSuffix(cell.Class, " mixed") {
+				cell.Class = style
+			} else if cell.Class != style && !strings.HasSuffix(cell.Class, " mixed") {
 				cell.Class += " mixed"
 			}
 		}

@@ -32,6 +32,10 @@ func TestCalendar(t *testing.T) {
 			"January 2023: 0 6 1 s4 1 /a/20230101000000/http://a.example/; 5 1 31 s2 1 /a/20230131235959/http://a.example/\n"},
 		{"several captures on a day", list("20230105000000302", "20230105000001200", "20230105000002503"),
 			"January 2023: 1 3 5 s2 mixed 3 /a/20230105*/http://a.example/\n"},
+		{"unchanged object, which is no redirect", list("20230105000000200", "20230105000001304"),
+			"January 2023: 1 3 5 s2 2 /a/20230105*/http://a.example/\n"},
+		{"redirect and unchanged object", list("20230105000000301", "20230105000001304"),
+			"January 2023: 1 3 5 s3 mixed 2 /a/20230105*/http://a.example/\n"},
 		{"months without captures", list("20230105000000200", "20230305000000200"),
 			"January 2023: 1 3 5 s2 1 /a/20230105000000/http://a.example/\nMarch 2023: 0 6 5 s2 1 /a/20230305000000/http://a.example/\n"},
 		{"only the last year", list("19991231000000200", "20230305000000200"), "March 2023: 0 6 5 s2 1 /a/20230305000000/http://a.example/\n"},
@@ -57,6 +61,18 @@ func TestCalendar(t *testing.T) {
 		if got != c.months {
 			t.Errorf("%s:\ngot  %swant %s", c.name, got, c.months)
 		}
+	}
+}
+
+// TestCalendarLabel checks the statuses of a day in words.
+func TestCalendarLabel(t *testing.T) {
+	cal := &calendar{days: map[int64]*dayStatuses{}}
+	for _, status := range []string{"200", "304", "302", "304", "-", "500"} {
+		cal.add(warc.Line{Timestamp: "20230105000000", Status: status})
+	}
+	months := cal.view(target{archive: &collection{path: "/a/"}, url: uri.MustParse("http://a.example/")}).Months
+	if got, want := months[0].Weeks[1][3].Label, "2023-01-05: 2 complete, 1 redirects, 1 server errors, 2 not modified"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

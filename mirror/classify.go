@@ -28,6 +28,12 @@ func lacksRobotsTxt(v *visit) bool {
 	return v.resp != nil && isRobotsTxt(v.scheme, v.url) && v.resp.Code/100 == 4 && v.resp.Code != 429
 }
 
+// lacksGuess reports whether err means that the URL of v does not exist, and that
+// no document contains the URL, such as that of robots.txt.
+func lacksGuess(v *visit, err error) bool {
+	return v.meta.Guessed && (fetch.FaultOf(err) == fetch.NotFound || lacksRobotsTxt(v))
+}
+
 // isImmutable reports whether the object at u never changes, such as a news
 // article. The parameter s is the scheme of u.
 func isImmutable(s fetch.Scheme, u uri.URI) bool {

@@ -52,7 +52,8 @@ type crawl struct {
 	committed atomic.Int64 // number of visits that were committed
 	reclaimed int64        // value of committed at the last call of reclaimYielded
 	recorded  recordedSeeds
-	sites     sync.Map // set of origins whose robots.txt was added to the frontier
+	wait      atomic.Pointer[Wait] // the current wait, or nil while hosts are visited
+	sites     sync.Map             // set of origins whose robots.txt was added to the frontier
 }
 
 // schemeOf returns the scheme that the Client uses for u.

@@ -64,6 +64,22 @@ func (m *Monitor) Hosts() (all []HostStatus) {
 	return all
 }
 
+// Waiting returns the wait during which the run sends no request. The result ok is
+// false if there is none.
+func (m *Monitor) Waiting() (w Wait, ok bool) {
+	m.mu.Lock()
+	c := m.crawl
+	m.mu.Unlock()
+	if c == nil {
+		return w, false
+	}
+	now := c.wait.Load()
+	if now == nil || !time.Now().Before(now.Until) {
+		return w, false
+	}
+	return *now, true
+}
+
 // Crawled contains the statistics of a crawl, including the work of all its
 // workers.
 type Crawled struct {

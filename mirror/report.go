@@ -165,6 +165,7 @@ func (r *report) newEvent(v *visit, k *frontier.Capture, seed bool) Event {
 		e.Size = v.size
 	}
 	e.Unread = v.page != nil && v.page.failed
+	e.Guessed = v.outcome == visitExcluded && lacksGuess(v, v.err)
 	e.Unchanged = v.outcome.succeeded() && v.content.isArchived()
 	return e
 }
@@ -205,11 +206,14 @@ func (r *report) addVisit(v *visit, e Event) {
 	case visitDead:
 		t.Failed++
 	case visitExcluded:
+		if e.Guessed {
+			break // a user would look for a lost page
+		}
 		if t.Excluded++; v.note == reasonHostLimit {
 			t.HostLimit++
 		}
 	}
-	if v.outcome != visitUntrusted {
+	if v.outcome != visitUntrusted && !e.Guessed {
 		r.statistics.Add(reportedVisit(v, &e))
 	}
 	r.logVisit(v, &e)

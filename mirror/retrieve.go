@@ -352,7 +352,7 @@ func (c *crawl) classifyFailure(v *visit, err error) {
 		c.leaveUntrusted(v, err)
 	case fault == fetch.NotFound && (v.item.LastCapture != nil || v.meta.ArticleName != ""): // such as an expired article
 		v.fail(visitGone, err)
-	case v.meta.Guessed && (fault == fetch.NotFound || lacksRobotsTxt(v)):
+	case lacksGuess(v, err):
 		v.fail(visitExcluded, err)
 	case fault == fetch.TooLarge && c.o.Limits.FileSize > 0,
 		v.resp == nil && slices.Contains(rejected, fault):

@@ -72,6 +72,7 @@ func (r *PastRun) add(e *Event) {
 		r.Gone++
 	case state == frontier.Dead, state == frontier.Pending && e.Unreached:
 		r.Failed++
+	case state == frontier.Excluded && e.Guessed:
 	case state == frontier.Excluded:
 		r.Excluded++
 	case state != frontier.Done && state != frontier.Kept:

@@ -48,6 +48,9 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 			cancel(err)
 			break
 		}
+		if len(leases) > 0 {
+			c.wait.Store(nil)
+		}
 		for _, l := range leases {
 			c.measureSkew(before, l)
 			c.tally.setHost(l)

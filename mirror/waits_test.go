@@ -14,6 +14,54 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
+// TestReportedWaits checks that pauses are reported at most once a minute, and that
+// the Monitor names the host during each of them.
+func TestReportedWaits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		oddity string
+		pauses []string // values of Retry-After
+		want   int      // number of reports
+	}{
+		{"a short pause", []string{"1"}, 0},
+		{"a pause of a few seconds", []string{"6"}, 1},
+		{"two pauses in a minute", []string{"20", "20"}, 1},
+		{"a long pause soon after a short one", []string{"10", "600"}, 2},
+	} {
+		t.Run(c.oddity, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newNetwork(t)
+				requests := 0
+				w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+					if requests++; requests <= len(c.pauses) {
+						out.Header().Set("Retry-After", c.pauses[requests-1])
+						out.WriteHeader(http.StatusServiceUnavailable)
+					}
+				}))
+				o := w.options("http://a.example/")
+				o.IgnoreRobots, o.Monitor = true, &mirror.Monitor{}
+				reports := 0
+				o.Event = func(e mirror.Event) {
+					if e.State != "waiting" {
+						return
+					}
+					reports++
+					wait, ok := o.Monitor.Waiting()
+					if !ok || wait.Host != "a.example" || !strings.Contains(e.Note, wait.Until.UTC().Format(time.RFC3339)) {
+						t.Errorf("wait %+v, %v, event %q", wait, ok, e.Note)
+					}
+				}
+				if sum := run(t, o); sum.New == 0 || sum.Failed+sum.Pending > 0 || reports != c.want {
+					t.Errorf("%d reports, want %d; %+v", reports, c.want, sum)
+				}
+				if _, ok := o.Monitor.Waiting(); ok {
+					t.Error("waiting after the run")
+				}
+			})
+		})
+	}
+}
+
 // TestClockSetBack stops a run during the pause of a host, sets the clock back by
 // a day, and continues the run. It must wait for at most the longest pause, and
 // report the wait.

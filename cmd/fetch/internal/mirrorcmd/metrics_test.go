@@ -104,7 +104,7 @@ func TestMetrics(t *testing.T) {
 			}
 			for _, line := range []string{
 				`fetch_visits_total{outcome="new"} 4`, `fetch_visits_total{outcome="failed"} 1`, `fetch_errors_total{kind="not-found"} 1`,
-				`fetch_visits_total{outcome="excluded"} 1`,
+				`fetch_visits_total{outcome="excluded"} 0`, // robots.txt is missing
 				`fetch_crawl_urls{state="dead"} 1`, `fetch_crawl_queue_urls 1`, `fetch_crawl_hosts 1`, `fetch_crawl_workers 1`,
 				`fetch_active_hosts 1`, `fetch_frontier_up 1`, `fetch_lost_leases_total 0`, `fetch_crawl_run 1`,
 			} {

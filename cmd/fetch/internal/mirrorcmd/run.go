@@ -62,7 +62,7 @@ func (c *mirrorCommand) open(ctx context.Context, seeds seedList, o mirror.Optio
 		r.options.WARC.Dedup = r.dedup.IndexFile
 	}
 	r.options.Monitor, r.options.Logger = &mirror.Monitor{}, console.MirrorLogger(c.Streams)
-	r.report.crawl.SetActive(r.options.Monitor.Hosts)
+	r.report.crawl.SetMonitor(r.options.Monitor)
 	r.stopMetrics, err = serveMetrics(c.Streams, ctx, c.mirror.metrics, r.options.Monitor)
 	return r, err
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/wrap"
 )
@@ -15,8 +16,8 @@ type Crawl struct {
 	started time.Time
 
 	mu       sync.Mutex
-	active   func() []mirror.HostStatus // returns the hosts that are visited now, or nil
-	url      string                     // URL of the body that started last
+	monitor  Monitor // the hosts that are visited now, or nil
+	url      string  // URL of the body that started last
 	retries  int64
 	progress mirror.Progress
 	bytes    int64            // size of all complete bodies
@@ -36,11 +37,17 @@ func (c *Crawl) Update(p mirror.Progress) {
 	c.progress = p
 }
 
-// SetActive sets the function that returns the hosts that are visited now.
-func (c *Crawl) SetActive(active func() []mirror.HostStatus) {
+// A Monitor reports what a run does now. [mirror.Monitor] implements it.
+type Monitor interface {
+	Hosts() []mirror.HostStatus
+	Waiting() (mirror.Wait, bool)
+}
+
+// SetMonitor sets the Monitor of the run.
+func (c *Crawl) SetMonitor(m Monitor) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.active = active
+	c.monitor = m
 }
 
 // Retry records that a request is sent again.
@@ -79,6 +86,11 @@ func (c *Crawl) Snapshot() Snapshot {
 	for _, n := range c.bodies {
 		s.Bytes += n
 	}
+	if c.monitor != nil {
+		if w, ok := c.monitor.Waiting(); ok {
+			s.WaitingHost, s.WaitingUntil = terminal.Plain(w.Host), w.Until.UTC()
+		}
+	}
 	s.Rate = rate(s.Bytes, max(s.Elapsed, 1))
 	visited := s.Done + p.Unchanged + s.Failed + p.Excluded + p.Gone // not p.Listed: listed objects take no time
 	if visited > 0 && s.Left > 0 {
@@ -109,6 +121,9 @@ func (s *Snapshot) crawlParts() []part {
 		part{Size(int64(s.Rate)) + "/s", 6}, part{clock(s.Elapsed), 8})
 	if s.ETA > 0 {
 		all = append(all, part{"eta " + clock(s.ETA), 4})
+	}
+	if s.WaitingHost != "" {
+		all = append(all, part{"waiting for " + s.WaitingHost + " until " + s.WaitingUntil.Local().Format(time.TimeOnly), 7})
 	}
 	return all
 }

@@ -86,12 +86,12 @@ func (h *hostCount) currentRate(now time.Time) float64 {
 // then describes the same host.
 func (c *Crawl) hostLines(width int) (lines []string) {
 	c.mu.Lock()
-	activeHosts := c.active
+	monitor := c.monitor
 	c.mu.Unlock()
-	if activeHosts == nil {
+	if monitor == nil {
 		return nil
 	}
-	active := activeHosts()
+	active := monitor.Hosts()
 	if len(active) < 2 {
 		return nil
 	}

@@ -13,16 +13,41 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
+// A fakeMonitor has fixed results.
+type fakeMonitor struct {
+	hosts []mirror.HostStatus
+	wait  mirror.Wait
+}
+
+func (m *fakeMonitor) Hosts() []mirror.HostStatus   { return m.hosts }
+func (m *fakeMonitor) Waiting() (mirror.Wait, bool) { return m.wait, m.wait.Host != "" }
+
+// TestWaiting checks that the status names the host whose pause prevents requests.
+func TestWaiting(t *testing.T) {
+	c := NewCrawl()
+	m := &fakeMonitor{wait: mirror.Wait{Host: "a\x1b.example", Until: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)}}
+	c.SetMonitor(m)
+	s := c.Snapshot()
+	const want = `waiting for a\x1b.example until 03:04:05`
+	if text := s.CrawlText(); !strings.HasSuffix(text, want) || !strings.Contains(c.Lines(200)[0], want) {
+		t.Errorf("got %q", text)
+	}
+	m.wait = mirror.Wait{}
+	if s = c.Snapshot(); strings.Contains(s.CrawlText(), "waiting") {
+		t.Errorf("after the wait: %q", s.CrawlText())
+	}
+}
+
 // TestHosts checks the lines of active hosts and the final table.
 func TestHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCrawl()
-		hosts := []mirror.HostStatus{{Host: "a.example", Queued: 7, Active: 1}}
-		c.SetActive(func() []mirror.HostStatus { return hosts })
+		m := &fakeMonitor{hosts: []mirror.HostStatus{{Host: "a.example", Queued: 7, Active: 1}}}
+		c.SetMonitor(m)
 		if lines := c.Lines(100); len(lines) != 1 {
 			t.Errorf("one host: %q", lines)
 		}
-		hosts = append(hosts, mirror.HostStatus{Host: "b\x1b[2J.example", Queued: 512})
+		m.hosts = append(m.hosts, mirror.HostStatus{Host: "b\x1b[2J.example", Queued: 512})
 		c.UpdateBody(wrap.Event{ID: 1, State: wrap.Started, URL: uri.MustParse("http://A.example/x")})
 		c.UpdateBody(wrap.Event{ID: 1, Bytes: 2048, URL: uri.MustParse("http://A.example/x")})
 		time.Sleep(2 * time.Second)
@@ -32,7 +57,7 @@ func TestHosts(t *testing.T) {
 			t.Errorf("two hosts: %q", lines)
 		}
 		for n := range 20 {
-			hosts = append(hosts, mirror.HostStatus{Host: fmt.Sprint("h", n)})
+			m.hosts = append(m.hosts, mirror.HostStatus{Host: fmt.Sprint("h", n)})
 		}
 		for _, width := range []int{20, 80} {
 			lines = c.Lines(width)

@@ -25,6 +25,9 @@ type Snapshot struct {
 	Left      int64 `json:"left,omitempty"`      // for a mirror, URLs in the queue
 	Hosts     int64 `json:"hosts,omitempty"`     // for a mirror, number of hosts with URLs in the queue
 
+	WaitingHost  string    `json:"waiting_host,omitempty"` // for a mirror, the host whose pause prevents all requests
+	WaitingUntil time.Time `json:"waiting_until,omitzero"` // end of this pause
+
 	started bool // the response has arrived
 }
 
