@@ -199,9 +199,9 @@ func (t *trust) source(v *visit) *fetch.Source {
 	seed := t.userSeeds[v.item.Key]
 	switch {
 	case !t.isKnown(v) && seed:
-		return &fetch.Source{URL: untrustedPage(v.url)}
+		return Stranger(v.url)
 	case !t.isKnown(v):
-		return &fetch.Source{URL: untrustedPage(from)}
+		return Stranger(from)
 	case !seed && v.meta.Found:
 		return &fetch.Source{URL: from, Peer: v.meta.Peer}
 	}
@@ -222,13 +222,14 @@ func (t *trust) needsTypedSeed(v *visit, err error) bool {
 	return refused && t.stored && (t.userSeeds[v.item.Key] || !v.meta.Found && t.onSeedServer(v))
 }
 
-// untrustedPage returns the URL of a fictitious page on an unknown server. The
-// page has the scheme of u. If u has no server, the page has an unknown scheme,
-// so that a Policy denies links from the page.
-func untrustedPage(u uri.URI) uri.URI {
+// Stranger returns the source of requests for a URL that the user did not enter,
+// such as a seed of an archive from an unknown source. It is a fictitious page on
+// an unknown server. The page has the scheme of u. If u has no server, the page
+// has an unknown scheme, so that a Policy denies links from the page.
+func Stranger(u uri.URI) *fetch.Source {
 	scheme := u.Scheme()
 	if _, sited := originOf(u); !sited {
 		scheme = "stranger"
 	}
-	return uri.MustParse(scheme + "://stranger.invalid/")
+	return &fetch.Source{URL: uri.MustParse(scheme + "://stranger.invalid/")}
 }

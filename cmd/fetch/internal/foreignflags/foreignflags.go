@@ -25,7 +25,7 @@ type Hint struct {
 // String returns the hint as a line of text without passwords.
 func (h *Hint) String() string {
 	text := "the command line has options of " + h.Program + " (" + strings.Join(h.Options, " ") + "); use: " +
-		uri.Redact(quote(h.Command))
+		uri.Redact(Quote(h.Command))
 	if len(h.Missing) > 0 {
 		text += " (fetch has no equivalent of " + strings.Join(h.Missing, " ") + ")"
 	}
@@ -259,8 +259,8 @@ func isSecret(flag, value string) bool {
 	return false
 }
 
-// quote joins the words of a command line and quotes them for a shell.
-func quote(words []string) string {
+// Quote joins the words of a command line and quotes them for a shell.
+func Quote(words []string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -21,7 +21,8 @@ const MirrorExitStatus = `0	complete
 4	some servers could not be reached (run the command again)
 8	some URLs failed permanently, a start URL is denied or gone, or the browser
 	could not read a page (takes precedence over 4)
-9	the policy denies all hosts of a shared crawl that are left (name their URLs)
+9	the policy denies all hosts of a shared crawl that are left, or a URL of the
+	last run (name the URLs)
 10	a limit ended the run (run the command again), or a guard left out URLs
 	(takes precedence over 8; raise the limit that the summary names)
 130	interrupted by SIGINT; 143 by SIGTERM (run the command again)
@@ -49,6 +50,8 @@ type mirrorCommand struct {
 	progress  console.ProgressFlags
 	client    clientflags.Flags
 	flags     *options.Set // all flags of the command
+
+	storedWords []string // the flags of options.json as words of a command line
 }
 
 func New(r *command.Tree) *cobra.Command {
@@ -153,6 +156,9 @@ func (c *mirrorCommand) Run(ctx context.Context, args []string) error {
 	}
 	if c.mirror.dryRun {
 		return c.printDryRun(ctx, &o)
+	}
+	if err := c.checkStoredSeeds(ctx, seeds); err != nil {
+		return err
 	}
 	r, err := c.open(ctx, seeds, o)
 	if err != nil {

@@ -39,6 +39,7 @@ func (c *mirrorCommand) storedSeeds(ctx context.Context) ([]uri.URI, error) {
 		}
 		if set {
 			changed = append(changed, stored.String())
+			c.storedWords = append(c.storedWords, stored.words()...)
 		}
 	}
 	text := ""
@@ -157,6 +158,14 @@ func storedFlags(o *mirror.Options) []storedFlag {
 // String returns the flag as it is written on a command line.
 func (f storedFlag) String() string {
 	return fmt.Sprintf("--%s=%s", f.name, quoteSpaces(strings.Join(f.values, ",")))
+}
+
+// words returns the flag as words of a command line, one for each value.
+func (f storedFlag) words() (all []string) {
+	for _, value := range f.values {
+		all = append(all, "--"+f.name+"="+value)
+	}
+	return all
 }
 
 func newStoredFlag(name string, values ...string) storedFlag {
