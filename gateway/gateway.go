@@ -40,7 +40,7 @@
 // The content of servers and archives is untrusted. The Handler serves it with a
 // sandbox policy, so that it cannot run scripts or read other pages of the
 // server. The links of live pages are signed, so that the policy of package
-// fetch treats them as links from the page. The files doc/serving.md and
+// fetch treats them as links from the page. The files doc/serving-pages.md and
 // doc/serving-safety.md describe the routes and the protection.
 package gateway
 
