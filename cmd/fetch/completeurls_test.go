@@ -3,12 +3,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
@@ -99,5 +102,94 @@ complete_line "fetch ver" fetch ver
 	want := "--scope\ngopher:// gophers://\n//" + dir + "/one.txt //" + dir + "/other.txt\n"
 	if err != nil || !strings.HasPrefix(string(out), want) || !strings.HasSuffix(strings.TrimSpace(string(out)), "verify") {
 		t.Errorf("%v: got\n%s\nwant\n%s", err, out, want)
+	}
+}
+
+// shellFolder returns a folder with files to complete, and the environment of a
+// shell in which the command is found.
+func shellFolder(t *testing.T) (dir string, env []string) {
+	t.Helper()
+	fetch := commandtest.Fetch(t)
+	home := t.TempDir()
+	dir = filepath.Join(home, "files")
+	err := os.Mkdir(dir, 0o700)
+	for _, name := range []string{"one.txt", "two words.txt"} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, append(os.Environ(), "PATH="+filepath.Dir(fetch)+":"+os.Getenv("PATH"), "D="+dir, "HOME="+home, "XDG_CACHE_HOME="+home,
+		"XDG_CONFIG_HOME="+home, "XDG_DATA_HOME="+home, "TERM=xterm")
+}
+
+// TestZshCompletion types lines in an interactive zsh, and presses Tab. The key
+// Control-X prints the completed line.
+func TestZshCompletion(t *testing.T) {
+	zsh := peer.Need(t, "zsh", "zsh")
+	dir, env := shellFolder(t)
+	const inner = `
+autoload -Uz compinit
+compinit -u -D
+source <(fetch completion zsh)
+compdef _fetch fetch
+show() { print -r -- "LINE<$BUFFER>"; BUFFER=; }
+zle -N show
+bindkey '^X' show
+unsetopt beep
+PS1= PROMPT_SP=
+print READY
+`
+	const script = `
+zmodload zsh/zpty
+zpty shell $ZSH -f -i
+zpty -w shell "source $HOME/inner"
+zpty -r shell text '*READY*'
+for line in "fetch ver" "fetch mirror --sco" "fetch mirror --scope pre" "fetch ls file://$D/on" "fetch ls file://$D/tw" "fetch completion f"; do
+	zpty -wn shell "$line"$'\t\x18'
+	zpty -r shell text '*LINE<*>*'
+	text=${text##*LINE<}
+	print -r -- "${text%%>*}"
+done
+`
+	if err := os.WriteFile(filepath.Join(filepath.Dir(dir), "inner"), []byte(inner), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, zsh, "-f", "-c", script)
+	c.Env = append(env, "ZSH="+zsh)
+	out, err := c.CombinedOutput()
+	want := "fetch verify \nfetch mirror --scope \nfetch mirror --scope prefix \nfetch ls file://" + dir + "/one.txt\n" +
+		"fetch ls file://" + dir + "/two%20words.txt\nfetch completion fish \n"
+	if err != nil || string(out) != want {
+		t.Errorf("%v: got\n%s\nwant\n%s", err, out, want)
+	}
+}
+
+// TestFishCompletion runs the completion script in fish.
+func TestFishCompletion(t *testing.T) {
+	fish := peer.Need(t, "fish", "fish")
+	dir, env := shellFolder(t)
+	const script = `
+fetch completion fish | source
+for line in "fetch ver" "fetch mirror --sco" "fetch mirror --scope pre" "fetch mirror --scope=pre" "fetch ls file://$D/" "fetch ls goph" "fetch completion f"
+	complete -C $line
+end
+`
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, fish, "--no-config", "-c", script)
+	c.Env = env
+	out, err := c.CombinedOutput()
+	var words []string
+	for line := range strings.Lines(string(out)) {
+		word, _, _ := strings.Cut(strings.TrimSpace(line), "\t") // without the description
+		words = append(words, word)
+	}
+	want := []string{"verify", "--scope", "prefix", "--scope=prefix", "file://" + dir + "/one.txt", "file://" + dir + "/two%20words.txt",
+		"gopher://", "gophers://", "fish"}
+	if err != nil || !slices.Equal(words, want) {
+		t.Errorf("%v: got %q, want %q", err, words, want)
 	}
 }
