@@ -21,6 +21,7 @@ type Client struct {
 	policy  Policy
 	login   func(Origin) *Credential // Options.RedirectLogin; may be nil
 	upgrade func(uri.URI) uri.URI    // Options.Upgrade; may be nil
+	certs   *identity                // decides who gets the client certificates of Options.TLS
 	schemes map[string]*Scheme
 	wrap    []Middleware
 	driver  Driver // the method dispatch inside the middlewares
@@ -36,6 +37,7 @@ func New(opts Options, schemes ...Scheme) *Client {
 		policy:  opts.Policy,
 		login:   opts.RedirectLogin,
 		upgrade: opts.Upgrade,
+		certs:   newIdentity(opts),
 		schemes: make(map[string]*Scheme, len(schemes)),
 		wrap:    opts.Wrap,
 		open:    make(map[string]func() Driver, len(schemes)),
@@ -170,6 +172,7 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 		return nil, err
 	}
 	g.firstParty = !req.leftOrigin && (req.Typed() || page == g.target.Origin())
+	g.anonymous = !c.certs.permits(g, from)
 	if s.Open == nil {
 		return nil, Unsupported.Errorf("scheme %s has no driver", s.Name)
 	}

@@ -15,6 +15,9 @@ func (d *dialer) openDatagram(ctx context.Context, socket net.Conn, open datagra
 	limit := d.policy.connectTime()
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	if g := grantOf(ctx); g != nil && g.anonymous {
+		within = datagram.Anonymous(within)
+	}
 	c, err := open(within, socket)
 	switch {
 	case err == nil:

@@ -72,7 +72,8 @@ func (d *dialer) usesSocket(g *grant) bool { return d.socket != "" && (g.typed |
 
 // Permits allows only direct connections to the server of the URL. The user must
 // have entered the URL, or a document on the same host and port must have
-// supplied it. The Policy must allow the IP address of the connection.
+// supplied it. The Policy must allow the IP address of the connection, and both
+// requests must agree on the use of client certificates.
 func (d *dialer) Permits(ctx context.Context, c net.Conn) bool {
 	g, own := grantOf(ctx), connOf(c)
 	return g != nil && own != nil && (own.key == g.key() || d.permits(g, own))
@@ -80,7 +81,8 @@ func (d *dialer) Permits(ctx context.Context, c net.Conn) bool {
 
 func (d *dialer) permits(g *grant, c *conn) bool {
 	t := g.target
-	if !c.peer.IsValid() || !c.proxy.URL.IsZero() || d.usesSocket(g) || !g.typed && !g.isPageServer(t) {
+	if !c.peer.IsValid() || !c.proxy.URL.IsZero() || d.usesSocket(g) || !g.typed && !g.isPageServer(t) ||
+		g.anonymous != strings.HasSuffix(c.key, anonymousKey) {
 		return false
 	}
 	return c.host == t.Host && c.peer.Port() == t.Port &&

@@ -25,6 +25,7 @@ type grant struct {
 	network    netip.Prefix // neighbourhood of the server that supplied the URL, if private or link-local
 	pageOrigin Origin       // origin of the document that supplied the URL; zero if the user entered the URL
 	firstParty bool         // all redirects so far stayed within the origin of the first URL
+	anonymous  bool         // client certificates must not be used
 }
 
 type grantKey struct{}
@@ -195,11 +196,18 @@ func (g *grant) allowsClass(a netip.Addr, c class) bool {
 // Requests with different permissions have different keys and share no
 // connections.
 func (g *grant) key() string {
+	key := "from " + g.pageClass.String()
 	switch {
 	case g.typed:
-		return "typed"
+		key = "typed"
 	case g.network.IsValid():
-		return "from " + g.network.String()
+		key = "from " + g.network.String()
 	}
-	return "from " + g.pageClass.String()
+	if g.anonymous {
+		key += anonymousKey
+	}
+	return key
 }
+
+// anonymousKey is the end of the key of a request without client certificates.
+const anonymousKey = ", anonymous"

@@ -18,7 +18,11 @@ type Options struct {
 	Wrap   []Middleware // middlewares; the first one is the outermost
 	Proxy  ProxyFunc    // nil means no proxy
 	Login  LoginFunc    // if nil, only URL and Request supply credentials
-	TLS    *tls.Config  // nil means the certificates of the system
+
+	// TLS is the configuration of TLS connections; nil means the certificates of
+	// the system. Its client certificates are used only for URLs that the user
+	// entered, and for redirects and links within their servers.
+	TLS *tls.Config
 
 	// RedirectLogin returns the credential for the new origin if a URL that the
 	// user entered redirects to another origin. It must not return a default

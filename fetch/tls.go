@@ -25,7 +25,9 @@ const handshakeTime = 10 * time.Second
 //
 // The config is usually Env.TLS. If it is nil, the zero Config is used.
 // Handshake clones config and sets NextProtos to protocols. If ServerName is
-// empty, Handshake sets it to host, without an address zone or a final dot.
+// empty, Handshake sets it to host, without an address zone or a final dot. It
+// removes the client certificates, unless the user entered the URL, or a URL of
+// the same server that leads to it.
 //
 // An error has the Fault TLS if the peer failed to authenticate or violated the
 // TLS protocol. If the network failed, the Fault is Connect or Timeout, which
@@ -33,6 +35,9 @@ const handshakeTime = 10 * time.Second
 func Handshake(
 	ctx context.Context, conn net.Conn, config *tls.Config, host string, events *trace.Trace, protocols ...string,
 ) (*tls.Conn, error) {
+	if g := grantOf(ctx); g != nil && g.anonymous {
+		config = withoutCertificates(config)
+	}
 	secure, err := handshake(ctx, conn, config, host, handshakeTime, protocols)
 	if err == nil {
 		events.Reached(trace.Secured, secure)

@@ -62,9 +62,6 @@ func (d *driver) dial(ctx context.Context, req *fetch.Request) (*sessions.Conn, 
 	raw := &endConn{Conn: netConn}
 	conn := sessions.NewConn(raw, req.Trace, "")
 	trust := d.hosts.newTrust(serverName(t.Address()), d.env.TLS)
-	if !mayIdentify(req) {
-		trust.config.Certificates, trust.config.GetClientCertificate = nil, nil
-	}
 	if err := conn.Encrypt(ctx, trust.config, t.Host, 0); err != nil {
 		return nil, nil, err
 	}
@@ -73,17 +70,6 @@ func (d *driver) dial(ctx context.Context, req *fetch.Request) (*sessions.Conn, 
 		return nil, nil, err
 	}
 	return conn, raw, nil
-}
-
-// mayIdentify reports whether the client certificate may be used for req. A
-// link or redirect to another server must not reveal the identity of the user.
-func mayIdentify(req *fetch.Request) bool {
-	if req.Typed() {
-		return true
-	}
-	from, err := fetch.TargetOf(req.From.URL, port)
-	to, err2 := fetch.TargetOf(req.URL, port)
-	return err == nil && err2 == nil && from == to
 }
 
 // readResponse reads the header of a response.

@@ -138,6 +138,9 @@ func (h *h3) dialWith(ctx context.Context, config *tls.Config, wr *wireRequest, 
 			host, _, _ := strings.Cut(wr.target.Host, "%")
 			config.ServerName = strings.TrimSuffix(host, ".")
 		}
+		if datagram.IsAnonymous(ctx) {
+			config.Certificates, config.GetClientCertificate = nil, nil
+		}
 		c, err := h.transport.Handshake(ctx, socket, config)
 		switch {
 		case err == nil:

@@ -230,3 +230,39 @@ func TestHTTP3Misdirected(t *testing.T) {
 		close(done)
 	})
 }
+
+// certTransport records whether the TLS configuration of a handshake has a
+// client certificate.
+type certTransport struct {
+	raceTransport
+	known *bool
+}
+
+func (c certTransport) Handshake(_ context.Context, _ net.Conn, config *tls.Config) (message.Conn, error) {
+	*c.known = config.Certificates != nil || config.GetClientCertificate != nil
+	return raceConn{}, nil
+}
+
+// An anonymousNet opens connections without client certificates.
+type anonymousNet struct{ raceNet }
+
+func (n anonymousNet) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	return n.raceNet.DialContext(datagram.Anonymous(ctx), network, addr)
+}
+
+// TestHTTP3Certificate checks that a connection of HTTP/3 uses no client
+// certificate if the Net does not permit it.
+func TestHTTP3Certificate(t *testing.T) {
+	for _, c := range []struct {
+		net  fetch.Net
+		want bool
+	}{{raceNet{}, true}, {anonymousNet{}, false}} {
+		var known bool
+		config := &tls.Config{Certificates: make([]tls.Certificate, 1)}
+		h := h3{env: fetch.Env{Net: c.net, TLS: config}, transport: certTransport{known: &known}}
+		_, err := h.dialWith(t.Context(), config, &wireRequest{target: fetch.Target{Host: "a.test"}}, "a", func() {})
+		if err != nil || known != c.want || config.Certificates == nil {
+			t.Errorf("%T: certificate used: %v, %v", c.net, known, err)
+		}
+	}
+}

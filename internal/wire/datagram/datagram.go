@@ -15,6 +15,17 @@ type Handshake = func(ctx context.Context, socket net.Conn) (net.Conn, error)
 
 type key struct{}
 
+type anonymousKey struct{}
+
+// Anonymous returns a context in which a Handshake must not use client
+// certificates.
+func Anonymous(ctx context.Context) context.Context {
+	return context.WithValue(ctx, anonymousKey{}, true)
+}
+
+// IsAnonymous reports whether ctx is the result of [Anonymous].
+func IsAnonymous(ctx context.Context) bool { return ctx.Value(anonymousKey{}) != nil }
+
 // With returns a context in which a Net calls open for each UDP socket that it
 // connects, and returns the first result without an error.
 func With(ctx context.Context, open Handshake) context.Context {

@@ -1,0 +1,59 @@
+package fetch
+
+import (
+	"crypto/tls"
+	"sync"
+)
+
+// An identity decides which requests may use the client certificates of
+// Options.TLS. A certificate contains the name of the user, so that only the
+// servers of URLs that the user entered receive it. A nil identity permits
+// every request.
+type identity struct {
+	mu      sync.Mutex
+	servers map[string]bool // host and port of the URLs that the user entered
+}
+
+// maxServers is the maximum number of servers that an identity remembers. The
+// links on the pages of other servers are requested without a certificate.
+const maxServers = 100_000
+
+// newIdentity returns nil if there are no client certificates, or if the Policy
+// sends credentials to every host.
+func newIdentity(o Options) *identity {
+	if o.TLS == nil || len(o.TLS.Certificates) == 0 && o.TLS.GetClientCertificate == nil || o.Policy.LocationTrusted {
+		return nil
+	}
+	return &identity{servers: map[string]bool{}}
+}
+
+// permits reports whether the request with the grant g may use client
+// certificates. The user must have entered its URL, or must have entered a URL
+// of the same host and port that leads to it. A redirect or link to the same
+// host with TLS is also permitted, if both URLs have the standard ports. The
+// parameter from is the scheme of the document that supplied the URL.
+func (i *identity) permits(g *grant, from *Scheme) bool {
+	if i == nil {
+		return true
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	page := Target{Host: g.pageOrigin.Host, Port: g.pageOrigin.Port}
+	secured := from != nil && from.Name+"s" == g.scheme.Name && page.Host == g.target.Origin().Host &&
+		page.Port == from.Port && g.target.Port == g.scheme.Port
+	if !g.typed && (!g.isPageServer(g.target) && !secured || !i.servers[page.Address()]) {
+		return false
+	}
+	if o := g.target.Origin(); len(i.servers) < maxServers {
+		i.servers[Target{Host: o.Host, Port: o.Port}.Address()] = true
+	}
+	return true
+}
+
+// withoutCertificates returns a copy of config without client certificates.
+func withoutCertificates(config *tls.Config) *tls.Config {
+	if config = config.Clone(); config != nil {
+		config.Certificates, config.GetClientCertificate = nil, nil
+	}
+	return config
+}
