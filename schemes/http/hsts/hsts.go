@@ -40,14 +40,16 @@ const maxLearned = 10_000
 const maxAge = 10 * 365 * 24 * time.Hour
 
 // Upgrade returns the URL u with the scheme https if it has the scheme http and
-// its host requires https. Otherwise it returns u. The port 80 becomes 443, and
-// other ports are kept (RFC 6797 section 8.3).
+// its host requires https. In the same way, dav becomes davs. Otherwise it
+// returns u. The port 80 becomes 443, and other ports are kept (RFC 6797 section
+// 8.3).
 func (s *Store) Upgrade(u uri.URI) uri.URI {
-	if u.Scheme() != "http" || u.HostKind() != uri.RegName || !s.requires(canonical(u.Host())) {
+	web := u.Scheme() == "http" || u.Scheme() == "dav"
+	if !web || u.HostKind() != uri.RegName || !s.requires(canonical(u.Host())) {
 		return u
 	}
 	parts := u.Parts()
-	parts.Scheme = "https"
+	parts.Scheme += "s"
 	if parts.Port == "80" {
 		parts.Port, parts.HasPort = "", false
 	}

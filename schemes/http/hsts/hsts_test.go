@@ -51,6 +51,8 @@ broken2.test "tomorrow"
 		{"malformed line", "http://broken.test/", "http://broken.test/"},
 		{"malformed time", "http://broken2.test/", "http://broken2.test/"},
 		{"unknown", "http://unknown.test/", "http://unknown.test/"},
+		{"WebDAV", "dav://known.test:80/a", "davs://known.test/a"},
+		{"WebDAV with TLS", "davs://known.test/a", "davs://known.test/a"},
 		{"other scheme", "ftp://known.test/", "ftp://known.test/"},
 	} {
 		u, err := uri.Parse(c.url)
