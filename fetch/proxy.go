@@ -60,7 +60,7 @@ func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy
 	if network != "tcp" {
 		return nil, Unsupported.Errorf("UDP cannot be used through a proxy: %s", t.Address())
 	}
-	t, err := d.proxyRequestTarget(ctx, via.URL.Scheme(), g, t)
+	t, err := d.proxyRequestTarget(ctx, via.nameScheme(), g, t)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (d *dialer) Proxy(ctx context.Context) (Proxy, Target, error) {
 	if err != nil || !isHTTP(p.URL) || p.Tunnel {
 		return Proxy{}, Target{}, err
 	}
-	t, err := d.proxyRequestTarget(ctx, p.URL.Scheme(), g, g.target)
+	t, err := d.proxyRequestTarget(ctx, p.nameScheme(), g, g.target)
 	return p, t, err
 }
 

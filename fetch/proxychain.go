@@ -41,3 +41,12 @@ func (d *dialer) dialSecondProxy(ctx context.Context, p Proxy, g *grant, t Targe
 	}
 	return connOf(c), nil
 }
+
+// nameScheme returns the scheme of the proxy whose rules for names apply. Users
+// of socks4a and socks5h expect no DNS queries, also if an HTTP proxy follows.
+func (p Proxy) nameScheme() string {
+	if first := p.First.Scheme(); first == "socks4a" || first == "socks5h" {
+		return first
+	}
+	return p.URL.Scheme()
+}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -141,6 +142,27 @@ func TestProxyResolves(t *testing.T) {
 		d.proxyRequestTarget(t.Context(), scheme, &grant{pageClass: public}, Target{Scheme: "http", Host: scheme + ".example", Port: 80})
 		if !slices.Contains(asked.names, scheme+".example.") {
 			t.Errorf("%s: a name of a link was not resolved: %q", scheme, asked.names)
+		}
+	}
+}
+
+// TestProxyChainResolves checks that names of links are not resolved for an HTTP
+// proxy behind a SOCKS proxy whose users expect no DNS queries.
+func TestProxyChainResolves(t *testing.T) {
+	for first, resolved := range map[string]bool{"socks4a": false, "socks5h": false, "socks4": true, "socks5": true} {
+		asked := &askedNames{}
+		via := Proxy{URL: uri.MustParse("http://second.example:3128"), First: uri.MustParse(first + "://first.example")}
+		d := newDialer(&Policy{reach: anywhere}, Options{Resolver: asked, Proxy: func(Target) (Proxy, error) { return via, nil }})
+		g := &grant{scheme: &Scheme{Name: "http", Traits: scheme.Traits{Web: true}}, pageClass: public}
+		for _, host := range []string{"public.example", "intranet"} {
+			g.target = Target{Scheme: "http", Host: host, Port: 80}
+			_, to, err := d.Proxy(context.WithValue(t.Context(), grantKey{}, g))
+			if sent := err == nil && to.Host == host; sent != (host == "public.example") {
+				t.Errorf("%s: the proxy gets %q for %s, %v", first, to.Host, host, err)
+			}
+		}
+		if (len(asked.names) > 0) != resolved {
+			t.Errorf("%s: resolved %q", first, asked.names)
 		}
 	}
 }
