@@ -236,10 +236,14 @@ func (d *dialer) handshakeProxy(ctx context.Context, c net.Conn, p Proxy, t Targ
 		config.ServerName = "" // the name of a target, not of the proxy
 	}
 	secure, err := handshake(ctx, c, config, t.Origin().Host, d.policy.connectTime(), []string{"http/1.1"})
-	if err != nil {
-		return nil, err // avoids a non-nil net.Conn that contains a nil *tls.Conn
+	if err == nil {
+		return secure, nil // otherwise the net.Conn would contain a nil *tls.Conn
 	}
-	return secure, nil
+	var verify *tls.CertificateVerificationError
+	if errors.As(err, &verify) {
+		err = override.With(TLS.Errorf("proxy %s: %w", t.Address(), err), override.Setting{Kind: override.ProxyTLS})
+	}
+	return nil, err
 }
 
 // dialTunnel opens a tunnel to t through the proxy p. If the proxy requires

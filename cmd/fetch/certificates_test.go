@@ -278,6 +278,7 @@ func TestProxyCertificates(t *testing.T) {
 		{"no certificate", proxy("--proxy-cacert", "ca.pem"), 8, "400"},
 		{"certificate of the target only", proxy("--proxy-cacert", "ca.pem", "--cert", "client.pem", "--key", "client.key"), 8, "400"},
 		{"files of the target", proxy("--cacert", "ca.pem", "--cert", "client.pem", "--key", "client.key"), 8, "400"},
+		{"pinned key of the target", proxy("--cacert", "ca.pem", "--pinnedpubkey", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="), 8, "400"},
 		{"unknown authority", proxy("--proxy-cert", "client.pem", "--proxy-key", "client.key"), 5, ""},
 		{"not verified", proxy("--proxy-insecure", "--proxy-cert", "client.pem", "--proxy-key", "client.key"), 0, ""},
 		{"revoked", proxy("--proxy-cacert", "ca.pem", "--proxy-crlfile", "revoked.crl", "--proxy-cert", "client.pem", "--proxy-key", "client.key"), 5, "revoked"},

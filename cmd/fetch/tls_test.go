@@ -24,7 +24,7 @@ func TestTrustHint(t *testing.T) {
 		name string
 		args []string
 		code int
-		hint bool
+		hint bool // about --cacert and -k
 	}{
 		{"https", []string{"https://" + addr + "/"}, 5, true},
 		{"https over HTTP/1.1", []string{"--http1.1", "https://" + addr + "/"}, 5, true},
@@ -32,7 +32,8 @@ func TestTrustHint(t *testing.T) {
 		{"gophers", []string{"--allow-port", "gophers:" + port, "gophers://" + addr + "/"}, 5, true},
 		{"nntps", []string{"--allow-port", "nntps:" + port, "nntps://" + addr + "/g/1"}, 5, true},
 		{"imaps", []string{"--allow-port", "imaps:" + port, "imaps://" + addr + "/m"}, 5, true},
-		{"https proxy", []string{"-x", "https://" + addr, "http://192.0.2.1/"}, 5, true},
+		{"https proxy", []string{"-x", "https://" + addr, "http://192.0.2.1/"}, 5, false},
+		{"https proxy and -k", []string{"-k", "-x", "https://" + addr, "http://192.0.2.1/"}, 5, false},
 		{"JSON", []string{"--error-json", "https://" + addr + "/"}, 5, true},
 		{"mirror", []string{"mirror", "--output-dir", t.TempDir(), "https://" + addr + "/"}, 8, true},
 		{"certificate of another host", []string{"--resolve", "other.test:" + port + ":127.0.0.1", "https://other.test:" + port + "/"}, 5, false},
@@ -49,6 +50,9 @@ func TestTrustHint(t *testing.T) {
 			if got := strings.Contains(stderr.String(), "--cacert FILE") &&
 				strings.Contains(stderr.String(), "or -k"); got != c.hint {
 				t.Errorf("hint %v, want %v: %s", got, c.hint, &stderr)
+			}
+			if proxy := strings.Contains(stderr.String(), "or --proxy-insecure"); proxy != strings.HasPrefix(c.name, "https proxy") {
+				t.Errorf("hint for proxies %v: %s", proxy, &stderr)
 			}
 		})
 	}

@@ -37,6 +37,7 @@ const (
 	Login      Kind = "Request.Auth"
 	ProxyLogin Kind = "Proxy.URL"  // needs a user and a password
 	ProxyAuth  Kind = "Proxy.Auth" // must allow Digest; Proxy.URL needs a user and a password
+	ProxyTLS   Kind = "Proxy.TLS"  // must trust the certificate of the proxy
 	Gateway    Kind = "Gateway"    // Value is a scheme without a driver
 )
 

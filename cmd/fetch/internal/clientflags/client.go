@@ -213,7 +213,7 @@ func (f *Flags) openProxy(ctx context.Context, s *console.Streams, spec *Spec) (
 	if err := f.proxy.askPassword(ctx, s); err != nil {
 		return nil, err
 	}
-	if err := f.proxy.openTLS(ctx, s); err != nil {
+	if err := f.proxy.openTLS(ctx, s, f.TLS.settings()); err != nil {
 		return nil, err
 	}
 	negotiator, err := f.openNegotiator()

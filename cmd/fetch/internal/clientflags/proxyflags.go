@@ -29,7 +29,7 @@ type proxyFlags struct {
 	tls        tlsfiles.Settings
 	negotiate  bool
 	negotiator *negotiate.Authenticator // nil without negotiate
-	config     *tls.Config              // of https proxies; nil means that of servers
+	config     *tls.Config              // of https proxies, after openTLS
 }
 
 // noProxy is the value of proxyFlags.url that disables proxies (--proxy "").
@@ -116,18 +116,24 @@ func (f *proxyFlags) askPassword(ctx context.Context, s *console.Streams) error 
 	return err
 }
 
-// openTLS reads the files of the flags for https proxies.
-func (f *proxyFlags) openTLS(ctx context.Context, s *console.Streams) (err error) {
-	f.config, err = f.tls.Config(ctx, tlsConsole(s))
+// openTLS reads the files of the flags for https proxies. Without such flags, a
+// proxy has the authorities, the revocation lists and the versions of servers.
+// The flag -k does not apply, because a proxy that is not verified could read
+// the password of the proxy. Pinned keys belong to one server.
+func (f *proxyFlags) openTLS(ctx context.Context, s *console.Streams, servers tlsfiles.Settings) (err error) {
+	settings := f.tls
+	if settings == (tlsfiles.Settings{}) {
+		settings = tlsfiles.Settings{CACert: servers.CACert, CAPath: servers.CAPath, CANative: servers.CANative, CRL: servers.CRL,
+			Min: servers.Min, Max: servers.Max}
+	}
+	if f.config, err = settings.Config(ctx, tlsConsole(s)); f.config == nil {
+		f.config = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
 	return err
 }
 
 // logKeys writes the secrets of the connections to https proxies to w.
-func (f *proxyFlags) logKeys(w io.Writer) {
-	if f.config != nil { // otherwise the proxy has the configuration of the servers
-		f.config = tlsfiles.WithKeyLog(f.config, w)
-	}
-}
+func (f *proxyFlags) logKeys(w io.Writer) { f.config = tlsfiles.WithKeyLog(f.config, w) }
 
 // proxyFunc returns a function that selects the proxy for a host. It uses the
 // flags and the environment variables.

@@ -198,7 +198,7 @@ const (
 // http:25". It returns "" if no flag would avoid err.
 func Remedy(err error) string {
 	var verify *tls.CertificateVerificationError
-	if errors.As(err, &verify) {
+	if errors.As(err, &verify) && override.Of(err).Kind != override.ProxyTLS {
 		var host x509.HostnameError
 		var invalid x509.CertificateInvalidError
 		if errors.As(err, &host) || errors.As(err, &invalid) && invalid.Reason == x509.Expired {

@@ -28,6 +28,7 @@ var OverrideFlags = map[override.Kind]string{
 	override.Login:      loginFlag,
 	override.ProxyLogin: proxyLoginFlag,
 	override.ProxyAuth:  "--proxy-anyauth " + proxyLoginFlag,
+	override.ProxyTLS:   "--proxy-cacert FILE with the certificate of its issuer, or --proxy-insecure to skip verification (insecure)",
 	override.Gateway:    "--gateway VALUE=URL",
 
 	http.OverrideAuth:          "--anyauth " + loginFlag,

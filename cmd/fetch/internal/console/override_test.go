@@ -17,6 +17,7 @@ func TestOverrideFlag(t *testing.T) {
 		{override.Redirects, "gopher", "--proto-redir +gopher"},
 		{override.Downgrade, "", "--allow-downgrade"},
 		{override.ProxyAuth, "", "--proxy-anyauth -U USER, which asks for the password"},
+		{override.ProxyTLS, "", "--proxy-cacert FILE with the certificate of its issuer, or --proxy-insecure to skip verification (insecure)"},
 		{override.Gateway, "urn", "--gateway urn=URL"},
 		{"another.Options.Setting", "1", "another.Options.Setting 1"},
 		{"", "", ""},
