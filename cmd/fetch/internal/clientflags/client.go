@@ -136,6 +136,7 @@ type OpenClient struct {
 	cookies *CookieFlags
 	saves   []func() error // save what the Client has learned, such as hosts with HSTS
 	streams *console.Streams
+	proxy   fetch.ProxyFunc
 
 	keyLog   io.WriteCloser // file of SSLKEYLOGFILE, or nil
 	resolver io.Closer      // closes the connections for DNS queries, or nil
@@ -160,6 +161,7 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 	if err != nil {
 		return nil, err
 	}
+	c.proxy = proxy
 	if err := f.HTTP.signRequests(&spec); err != nil {
 		return nil, err
 	}

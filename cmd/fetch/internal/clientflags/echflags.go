@@ -63,7 +63,8 @@ func (c *OpenClient) useECH(f *Flags, spec *Spec) error {
 }
 
 // echConfigs returns the ECHConfigList in the HTTPS records of a server. The
-// records of other endpoints are not used.
+// records of other endpoints are not used. If only these have a list, the result
+// is an error, so that a note reports that the name is sent in plaintext.
 func (c *OpenClient) echConfigs(ctx context.Context, host string, port uint16, endpoint string) ([]byte, error) {
 	over, ok := c.resolver.(*doh.Resolver)
 	if !ok {
@@ -71,8 +72,12 @@ func (c *OpenClient) echConfigs(ctx context.Context, host string, port uint16, e
 	}
 	services, err := over.Services(ctx, host, port)
 	for _, s := range services {
-		if s.ECH != nil && strings.EqualFold(net.JoinHostPort(s.Host, strconv.Itoa(int(s.Port))), endpoint) {
+		at := net.JoinHostPort(s.Host, strconv.Itoa(int(s.Port)))
+		switch {
+		case s.ECH != nil && strings.EqualFold(at, endpoint):
 			return s.ECH, nil
+		case s.ECH != nil:
+			err = fetch.TLS.Errorf("the HTTPS record of %s has keys for %s, and none for %s", host, at, endpoint)
 		}
 	}
 	return nil, err

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/http/altsvc"
 	"github.com/anyurl/fetch/schemes/http/doh"
@@ -29,10 +30,14 @@ func (f *HTTPFlags) selectHTTP3(o h3.Options) http.HTTP3 {
 
 // discover returns the addresses at which the HTTPS records of a server offer
 // HTTP/3. It needs --doh-url, because the resolver of the system cannot query
-// these records.
+// these records. It returns none for a server behind a proxy: HTTP/3 cannot use
+// the proxy, and the query would tell the DNS server the name.
 func (c *OpenClient) discover(ctx context.Context, host string, port uint16) (all []string) {
 	over, ok := c.resolver.(*doh.Resolver)
 	if _, err := netip.ParseAddr(host); !ok || err == nil {
+		return nil
+	}
+	if p, err := c.proxy(fetch.Target{Scheme: "https", Host: host, Port: port}); err != nil || !p.URL.IsZero() {
 		return nil
 	}
 	services, err := over.Services(ctx, host, port)
