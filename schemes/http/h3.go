@@ -10,6 +10,7 @@ import (
 	"net/textproto"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
@@ -114,24 +115,37 @@ func (h *h3) connect(
 // dial opens a connection to addr, which authenticates as the host of the URL. It
 // calls begun when the name of the server was resolved.
 func (h *h3) dial(ctx context.Context, wr *wireRequest, addr string, begun func()) (*h3conn, error) {
-	a, err := h.ech.newAttempt(ctx, h.env.TLS, wr.target.Host, wr.target.Port, addr, true)
-	if err != nil {
-		return nil, err
+	var once sync.Once
+	var a *echAttempt // nil until a socket is open, so that no query names a server behind a proxy
+	var failed error
+	setting := func() (*tls.Config, error) {
+		once.Do(func() { a, failed = h.ech.newAttempt(ctx, h.env.TLS, wr.target.Host, wr.target.Port, addr, true) })
+		if failed != nil {
+			return nil, failed
+		}
+		return a.config, nil
 	}
 	for {
-		c, err := h.dialWith(ctx, a.config, wr, addr, begun)
-		if err == nil || !a.retries(err) {
+		c, err := h.dialWith(ctx, setting, wr, addr, begun)
+		if err == nil || a == nil || !a.retries(err) {
 			return c, err
 		}
 	}
 }
 
-// dialWith is like dial, with a TLS configuration.
-func (h *h3) dialWith(ctx context.Context, config *tls.Config, wr *wireRequest, addr string, begun func()) (*h3conn, error) {
+// dialWith is like dial. For each socket, it calls setting, which returns the TLS
+// configuration.
+func (h *h3) dialWith(
+	ctx context.Context, setting func() (*tls.Config, error), wr *wireRequest, addr string, begun func(),
+) (*h3conn, error) {
 	within := datagram.With(ctx, func(ctx context.Context, socket net.Conn) (net.Conn, error) {
 		begun()
-		config := config.Clone()
-		if config == nil {
+		config, err := setting()
+		if err != nil {
+			socket.Close()
+			return nil, err
+		}
+		if config = config.Clone(); config == nil {
 			config = &tls.Config{}
 		}
 		if config.ServerName == "" {

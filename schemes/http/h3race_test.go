@@ -57,6 +57,8 @@ type raceSocket struct {
 	addr string
 }
 
+func (raceSocket) Close() error { return nil }
+
 type raceConn struct{ message.Conn }
 
 func (raceConn) Usable() bool                         { return true }
@@ -260,9 +262,43 @@ func TestHTTP3Certificate(t *testing.T) {
 		var known bool
 		config := &tls.Config{Certificates: make([]tls.Certificate, 1)}
 		h := h3{env: fetch.Env{Net: c.net, TLS: config}, transport: certTransport{known: &known}}
-		_, err := h.dialWith(t.Context(), config, &wireRequest{target: fetch.Target{Host: "a.test"}}, "a", func() {})
+		_, err := h.dialWith(t.Context(), func() (*tls.Config, error) { return config, nil }, &wireRequest{target: fetch.Target{Host: "a.test"}}, "a", func() {})
 		if err != nil || known != c.want || config.Certificates == nil {
 			t.Errorf("%T: certificate used: %v, %v", c.net, known, err)
+		}
+	}
+}
+
+// A closedNet opens no connections over UDP, like a Net with a proxy.
+type closedNet struct{ fetch.Net }
+
+func (closedNet) DialContext(context.Context, string, string) (net.Conn, error) {
+	return nil, fetch.Unsupported.Errorf("UDP cannot be used")
+}
+
+// TestHTTP3ECH checks that ECH is requested only for open sockets, and only once
+// for a connection.
+func TestHTTP3ECH(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		net     fetch.Net
+		err     error // of the lookup
+		queries int
+		fault   fetch.Fault
+	}{
+		{"direct", raceNet{}, nil, 1, 0},
+		{"proxy", closedNet{}, nil, 0, fetch.Unsupported},
+		{"failed lookup", raceNet{}, fetch.DNS.Errorf("no answer"), 1, fetch.DNS},
+	} {
+		queries, known := 0, false
+		ech := &ECH{Required: c.err != nil, Configs: func(context.Context, string, uint16, string) ([]byte, error) {
+			queries++
+			return nil, c.err
+		}}
+		h := h3{env: fetch.Env{Net: c.net}, ech: ech, transport: certTransport{known: &known}}
+		_, err := h.dial(t.Context(), &wireRequest{target: fetch.Target{Host: "a.test"}}, "a", func() {})
+		if queries != c.queries || (err != nil || c.fault != 0) && fetch.FaultOf(err) != c.fault {
+			t.Errorf("%s: %d queries, %v", c.name, queries, err)
 		}
 	}
 }
