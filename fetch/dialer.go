@@ -116,7 +116,7 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 			t, g = place, g.withConfiguredTarget()
 		}
 	}
-	if g.scheme.Traits.Web && slices.Contains(g.scheme.Trust, addr) {
+	if network == "tcp" && g.scheme.Traits.Web && slices.Contains(g.scheme.Trust, addr) {
 		return d.connect(ctx, network, g, t) // a KDC, which a proxy cannot reach
 	}
 	via, err := d.proxyFor(t)
@@ -162,10 +162,11 @@ func (d *dialer) dialTarget(ctx context.Context, g *grant, addr string) (t Targe
 	} else if rule := hostRule(t.Host); rule != "" || host == "" {
 		return t, nil, rejectAddress(rule, addr)
 	}
-	if slices.Contains(g.scheme.Trust, addr) {
+	_, alternative := datagram.From(ctx)
+	if !alternative && slices.Contains(g.scheme.Trust, addr) {
 		return t, g.withConfiguredTarget(), nil
 	}
-	if _, alternative := datagram.From(ctx); alternative && t.Host == g.target.Host && g.typed {
+	if alternative && t.Host == g.target.Host && g.typed {
 		return t, g.withOtherPort(), nil
 	}
 	return t, g.withServerTarget(), nil
