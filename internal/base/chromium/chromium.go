@@ -61,6 +61,9 @@ type Process struct {
 // Start starts a browser. The caller must call Close.
 func Start(o Options) (*Process, error) {
 	program, err := find(o.Path)
+	if err == nil {
+		err = o.openProfile()
+	}
 	if err != nil {
 		return nil, err
 	}
