@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -222,20 +224,43 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
+// TestLargeBody checks the digests of records of large bodies, which are computed
+// while the body arrives.
 func TestLargeBody(t *testing.T) {
-	large := bytes.Repeat([]byte("0123456789abcdef"), 1<<17)
+	large := make([]byte, 3<<20)
+	rand.NewChaCha8([32]byte{}).Read(large)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		w.Write(body)
+		n := len(body)
+		switch r.URL.Path {
+		case "/short":
+			n -= 100
+			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		case "/interim":
+			w.WriteHeader(http.StatusEarlyHints)
+			w.Header().Set("Content-Length", strconv.Itoa(n))
+		case "/coded":
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Length", strconv.Itoa(n))
+		case "/length":
+			w.Header().Set("Content-Length", strconv.Itoa(n))
+		}
+		w.Write(body[:n])
 	}))
 	defer server.Close()
 	p := startProxy(t, nil, nil)
-	resp, err := p.client(false).Post(server.URL, "application/octet-stream", bytes.NewReader(large))
-	if err != nil {
-		t.Fatal(err)
+	for i, path := range []string{"/chunks", "/length", "/interim", "/coded", "/short"} {
+		large[0] = byte(i) // no revisit record
+		resp, err := p.client(false).Post(server.URL+path, "application/octet-stream", bytes.NewReader(large))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if short := path == "/short"; (err != nil) != short || !short && !bytes.Equal(text, large) {
+			t.Errorf("%s: %d bytes, %v", path, len(text), err)
+		}
 	}
-	defer resp.Body.Close()
-	if text, err := io.ReadAll(resp.Body); err != nil || !bytes.Equal(text, large) {
-		t.Errorf("%d bytes, %v", len(text), err)
-	}
+	p.stop()
+	p.verify()
 }

@@ -25,6 +25,7 @@ type Exchange struct {
 
 	record  *record.Exchange
 	payload record.Spool
+	sums    *record.Sums // digests of the payload for its record, or nil
 	body    record.Spool // body of the request
 }
 
@@ -40,7 +41,7 @@ func (x *Exchange) Records(original *warc.Reference, digest string) ([]*warc.Rec
 		}
 		return []*warc.Record{x.record.Capture().Failure(x.Err)}, nil
 	}
-	c := record.Content{Object: x.payload, Original: original, Digest: digest, Truncated: x.Truncated}
+	c := record.Content{Object: x.payload, Sums: x.sums, Original: original, Digest: digest, Truncated: x.Truncated}
 	if x.Request.Outgoing.Open != nil {
 		c.RequestBody = x.body
 	}

@@ -11,17 +11,23 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/parallel"
 	"github.com/anyurl/fetch/internal/wire/mitm"
 	"github.com/anyurl/fetch/warc"
 )
 
-// bufferSize is the size of the buffer between the server and the client.
-const bufferSize = 32 << 10
+// bufferSize and maxBufferSize limit the size of the buffer between the server and
+// the client. It grows while the server fills it.
+const (
+	bufferSize    = 32 << 10
+	maxBufferSize = 256 << 10
+)
 
 // pass passes the response to the client and stores the exchange. It returns
 // false if the client must not regard the response as complete.
 func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *Exchange) bool {
-	p := &passage{x: x, hash: sha256.New(), to: w, control: http.NewResponseController(w)}
+	x.sums = x.record.Sums()
+	p := newPassage(w, x)
 	copyHeader(w.Header(), x.Response)
 	w.WriteHeader(x.Response.Code)
 	err := p.copy(x.Response.Body, x.Response.Size)
@@ -46,8 +52,24 @@ type passage struct {
 	hash    hash.Hash
 	to      http.ResponseWriter
 	control *http.ResponseController
-	held    []byte // last bytes, which the client receives after the exchange was stored
-	failed  error  // error of writing to the client
+	held    []byte      // last bytes, which the client receives after the exchange was stored
+	failed  error       // error of writing to the client
+	full    error       // error of storing the body
+	all     []io.Writer // the hashes, the storage and the client
+}
+
+func newPassage(w http.ResponseWriter, x *Exchange) *passage {
+	p := &passage{x: x, hash: sha256.New(), to: w, control: http.NewResponseController(w)}
+	p.all = append(x.sums.Writers(), p.hash, writerFunc(p.store), writerFunc(func(b []byte) { p.write(b) }))
+	return p
+}
+
+// A writerFunc is a function that keeps its error elsewhere.
+type writerFunc func(b []byte)
+
+func (f writerFunc) Write(b []byte) (int, error) {
+	f(b)
+	return len(b), nil
 }
 
 // copy copies the complete body. If the length of the body is known, it holds
@@ -57,24 +79,34 @@ func (p *passage) copy(body io.Reader, size int64) error {
 	buffer := make([]byte, bufferSize)
 	for total := int64(0); ; {
 		n, err := body.Read(buffer)
-		p.hash.Write(buffer[:n])
-		if _, failed := p.x.payload.Write(buffer[:n]); failed != nil {
-			return failed
-		}
 		total += int64(n)
-		switch {
-		case n == 0:
-		case size >= 0 && total >= size:
+		to := p.all
+		if size >= 0 && total >= size {
 			p.held = append(p.held, buffer[:n]...) // at most one buffer, because the driver returns no surplus bytes
-		case !p.write(buffer[:n]):
-			return p.failed
+			to = p.all[:len(p.all)-1]
+		}
+		if n > 0 {
+			parallel.Write(buffer[:n], to)
 		}
 		switch {
+		case p.full != nil:
+			return p.full
+		case p.failed != nil:
+			return p.failed
 		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err
+		case n == len(buffer) && n < maxBufferSize:
+			buffer = make([]byte, 2*n)
 		}
+	}
+}
+
+// store stores bytes of the body. The digests of incomplete storage are unknown.
+func (p *passage) store(b []byte) {
+	if _, p.full = p.x.payload.Write(b); p.full != nil {
+		p.x.sums = nil
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/base32"
 	"encoding/hex"
 	"hash"
+	"io"
 	"strings"
 
 	"github.com/anyurl/fetch/internal/wire/http1"
@@ -28,11 +29,36 @@ func (a Algorithm) hash() hash.Hash {
 
 func (a Algorithm) label(h hash.Hash) string {
 	var buffer [sha256.Size]byte
-	sum := h.Sum(buffer[:0])
+	return a.text(h.Sum(buffer[:0]))
+}
+
+// text returns the form of a sum in the header of a record.
+func (a Algorithm) text(sum []byte) string {
 	if a == SHA256 {
 		return "sha256:" + hex.EncodeToString(sum)
 	}
 	return "sha1:" + base32.StdEncoding.EncodeToString(sum)
+}
+
+// A summedBlock is the Body of a response record whose digests are known. The
+// method Sums returns the digests of the block and of the payload, or nil if they
+// were not computed with the algorithm. The block has no interim responses.
+type summedBlock interface {
+	io.ReadSeeker
+	Sums(a Algorithm) (block, payload []byte)
+}
+
+// sumsOf returns the digests of a block, if it is a summedBlock that knows them.
+func sumsOf(body io.Reader, a Algorithm) (block, payload string, ok bool) {
+	s, ok := body.(summedBlock)
+	if !ok {
+		return "", "", false
+	}
+	b, p := s.Sums(a)
+	if b == nil || p == nil {
+		return "", "", false
+	}
+	return a.text(b), a.text(p), true
 }
 
 // A digester computes the digests of the block and the payload of a record in

@@ -118,6 +118,9 @@ func (x *IndexFile) Original(group ...*Record) (original Reference, digest strin
 // position of the block. If the block is an invalid HTTP message, the result is
 // "invalid".
 func payloadDigest(block io.ReadSeeker, a Algorithm, t Type) (string, error) {
+	if _, payload, ok := sumsOf(block, a); ok && t == Response {
+		return payload, nil
+	}
 	d := newDigester(a, t)
 	start, err := block.Seek(0, io.SeekCurrent)
 	if err == nil {

@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"io"
@@ -80,8 +81,9 @@ func checkFields(fields fetch.Header) error {
 }
 
 // setDigests sets Size and the missing digests of a record whose Body is an
-// io.ReadSeeker, and returns the digester. It reads the body into buffer. Other
-// bodies are not read, because validate requires their digests.
+// io.ReadSeeker, and returns the digester. It reads the body into buffer, unless
+// the body is a summedBlock. Other bodies are not read, because validate requires
+// their digests.
 func (r *Record) setDigests(a Algorithm, buffer []byte) (*digester, error) {
 	t := r.Type
 	if t == Request { // gets no payload digest, so that parsing the message is unnecessary
@@ -92,6 +94,9 @@ func (r *Record) setDigests(a Algorithm, buffer []byte) (*digester, error) {
 	case nil:
 		r.Size = 0
 	case io.ReadSeeker:
+		if block, payload, ok := sumsOf(body, a); ok && r.Type == Response {
+			r.BlockDigest, r.PayloadDigest = cmp.Or(r.BlockDigest, block), cmp.Or(r.PayloadDigest, payload)
+		}
 		if err := r.digestBody(body, d, buffer); err != nil {
 			return nil, fetch.LocalError(err)
 		}

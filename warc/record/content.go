@@ -24,6 +24,10 @@ type Content struct {
 	Original *warc.Reference
 	Digest   string
 
+	// Sums has the digests of Object, or is nil. It is the result of the method
+	// Sums of the Exchange.
+	Sums *Sums
+
 	// RequestBody is the body of an HTTP request that has one, or nil. The Trace
 	// of a request reports only its head.
 	RequestBody Spool
@@ -62,6 +66,8 @@ func (x *Exchange) Records(c Content) ([]*warc.Record, error) {
 	}
 	if !complete {
 		c.Truncated = cmp.Or(c.Truncated, warc.TruncatedByLength)
+	} else if c.Sums != nil {
+		block = c.Sums.with(block, c.Object.Size())
 	}
 	var trailer fetch.Header
 	if c.Truncated == "" {
