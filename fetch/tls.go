@@ -27,7 +27,8 @@ const handshakeTime = 10 * time.Second
 // Handshake clones config and sets NextProtos to protocols. If ServerName is
 // empty, Handshake sets it to host, without an address zone or a final dot. It
 // removes the client certificates, unless the user entered the URL, or a URL of
-// the same server that leads to it.
+// the same server that leads to it. If EncryptedClientHelloConfigList is a list
+// without configurations, Handshake fails and sends nothing.
 //
 // An error has the Fault TLS if the peer failed to authenticate or violated the
 // TLS protocol. If the network failed, the Fault is Connect or Timeout, which
@@ -56,6 +57,10 @@ func handshake(
 		config.ServerName = strings.TrimSuffix(host, ".")
 	}
 	config.NextProtos = protocols
+	if string(config.EncryptedClientHelloConfigList) == "\x00\x00" {
+		conn.Close()
+		return nil, TLS.Errorf("encrypted client hello is required, but only https URLs can have a configuration for it")
+	}
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	t := traceOf(ctx)

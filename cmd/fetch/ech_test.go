@@ -11,7 +11,7 @@ import (
 )
 
 // TestECH checks Encrypted Client Hello with the HTTPS records of unbound, which
-// dnsdist answers, and a server of package crypto/tls.
+// dnsdist answers, and servers of package crypto/tls and of NSS.
 func TestECH(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
@@ -27,6 +27,7 @@ func TestECH(t *testing.T) {
 		next++
 		return []tls.EncryptedClientHelloKey{peer.NewECHKey(t, "public.test", next).EncryptedClientHelloKey}
 	}
+	retry := peer.ECH(t, cert, one, tls.CurveP256) // answers with HelloRetryRequest
 	withECH, without, changing := peer.ECH(t, cert, one), peer.ECH(t, cert, none), peer.ECH(t, cert, always)
 	innerOnly := peer.ECH(t, inner, none)
 	later := strings.Replace(string(key.List), "\xfe\x0d", "\xfe\x99", 1)
@@ -34,7 +35,7 @@ func TestECH(t *testing.T) {
 	record := func(s *peer.ECHServer, list string) {
 		records = append(records, fmt.Sprintf("_%s._https.secret.test. HTTPS 1 . ech=%s", portOf(s.Addr), base64.StdEncoding.EncodeToString([]byte(list))))
 	}
-	servers := map[string]*peer.ECHServer{"good": withECH, "disabled": without, "changing": changing, "inner": innerOnly}
+	servers := map[string]*peer.ECHServer{"good": withECH, "disabled": without, "changing": changing, "inner": innerOnly, "retry": retry}
 	for name, c := range map[string]struct {
 		keys func() []tls.EncryptedClientHelloKey
 		list string
@@ -46,9 +47,24 @@ func TestECH(t *testing.T) {
 			record(s, c.list)
 		}
 	}
-	for _, s := range []*peer.ECHServer{withECH, without, changing, innerOnly} {
+	for _, s := range []*peer.ECHServer{withECH, without, changing, innerOnly, retry} {
 		record(s, string(key.List))
 	}
+	nss := func(name string, o peer.SelfservOptions, stale bool) {
+		if o.Cert == nil {
+			o.Cert = cert
+		}
+		s, list := peer.Selfserv(t, o)
+		if servers[name] = peer.ECHRelay(t, s.Addr); stale {
+			list = old.List
+		}
+		record(servers[name], string(list))
+	}
+	nss("nss", peer.SelfservOptions{Public: "public.test"}, false)
+	nss("nss stale", peer.SelfservOptions{Public: "public.test"}, true)
+	nss("nss retry", peer.SelfservOptions{Public: "public.test", Args: []string{"-I", "P256"}}, false)
+	nss("nss disabled", peer.SelfservOptions{}, true)
+	nss("nss inner", peer.SelfservOptions{Public: "public.test", Cert: inner}, true)
 	dns := peer.DNS(t, append(records, "secret.test. A 127.0.0.1")...)
 	proxy := peer.Tinyproxy(t, peer.ProxyOptions{})
 	doh := "--doh-insecure --doh-url https://" + dns.TLSAddr + "/dns-query "
@@ -63,6 +79,7 @@ func TestECH(t *testing.T) {
 	}{
 		{"accepted", "good", doh + "-v", 0, 1, false, "ECH: server accepted it"},
 		{"HTTP/1.1", "good", doh + "-v --http1.1", 0, 1, false, "ECH: server accepted it"},
+		{"HelloRetryRequest", "retry", doh + "-v", 0, 1, false, "ECH: server accepted it"},
 		{"hard", "good", doh + "--ech hard", 0, 1, false, ""},
 		{"switched off", "good", doh + "--ech false", 0, 1, true, ""},
 		{"no DNS over HTTPS", "good", fixed, 0, 1, true, ""},
@@ -89,12 +106,24 @@ func TestECH(t *testing.T) {
 		{"public name", "good", "--ech pn:x", 12, 0, false, "pn:x"},
 		{"unknown mode", "good", "--ech x", 2, 0, false, "hard"},
 		{"no base64", "good", "--ech ecl:!", 2, 0, false, "base64"},
+		{"NSS, accepted", "nss", doh + "-v", 0, 1, false, "ECH: server accepted it"},
+		{"NSS, hard", "nss", doh + "--ech hard", 0, 1, false, ""},
+		{"NSS, HelloRetryRequest with a cookie", "nss retry", doh, 5, 1, false, "missing extension"}, // crypto/tls omits the cookie
+		{"NSS, key changed", "nss stale", doh + "-v", 0, 2, false, "rejected the configuration and sent another one"},
+		{"NSS, key changed, hard", "nss stale", doh + "--ech hard", 0, 2, false, ""},
+		{"NSS, disabled by the server", "nss disabled", doh, 0, 2, true, "secret.test has disabled encrypted client hello"},
+		{"NSS, disabled by the server, hard", "nss disabled", doh + "--ech hard", 5, 1, false, "ECH"},
+		{"NSS, not authenticated", "nss inner", doh, 5, 1, false, "public.test"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := servers[c.server]
 			ca := cert
-			if c.server == "inner" {
+			if strings.HasSuffix(c.server, "inner") {
 				ca = inner
+			}
+			body := "hello\n"
+			if strings.HasPrefix(c.server, "nss") {
+				body = "GET / HTTP/1.1\r\nHost: secret.test:"
 			}
 			args := append(strings.Fields(c.args), "https://secret.test:"+portOf(s.Addr)+"/")
 			if strings.Contains(c.args, "-x ") {
@@ -102,7 +131,7 @@ func TestECH(t *testing.T) {
 			}
 			code, out, messages := fetchHTTP3(ca, args...)
 			conns, plaintext := s.Received("secret.test")
-			if code != c.code || code == 0 && out != "hello\n" || !strings.Contains(messages, c.message) {
+			if code != c.code || code == 0 && !strings.HasPrefix(out, body) || !strings.Contains(messages, c.message) {
 				t.Errorf("exit code %d, %q, %s", code, out, messages)
 			}
 			if conns != c.conns || plaintext != c.plaintext {

@@ -97,6 +97,7 @@ func TestHTTP3Flags(t *testing.T) {
 		{"segments", []string{"--http3-only", "--segments", "3", "-o", file, url + "/large"}, 0, "", ""},
 		{"parallel", []string{"--http3-only", "-Z", url + "/hello", url + "/hello", url + "/hello"}, 0, "hello\nhello\nhello\n", ""},
 		{"header", []string{"--http3-only", "-I", url + "/hello"}, 0, "", "HTTP/3 200"},
+		{"fields as JSON", []string{"--http3-only", "-w", "%{header_json}", url + "/hello"}, 0, "", `"content-length":["6"]`},
 		{"compressed", []string{"--http3-only", "--compressed", url + "/hello"}, 0, "hello\n", ""},
 		{"unknown authority", []string{"--cacert", other.File, "--http3-only", url + "/hello"}, 5, "", "--cacert FILE"},
 		{"unknown authority, try", []string{"--cacert", other.File, "--http3", url + "/hello"}, 5, "", ""},

@@ -11,7 +11,7 @@ import (
 
 // debian13 is the name of the folder below unpacked that contains packages of
 // Debian 13 and all libraries that they need.
-const debian13 = "debian13@2"
+const debian13 = "debian13@3"
 
 // Newer returns the path and the first arguments of a command that runs a
 // program of Debian 13, such as usr/bin/curl. If the program is missing, Newer

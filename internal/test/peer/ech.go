@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/crypto/cryptobyte"
 )
@@ -51,8 +52,8 @@ func NewECHKey(t TB, public string, id uint8) ECHKey {
 	}
 }
 
-// An ECHServer is an https server of package net/http. It records all bytes that
-// clients send.
+// An ECHServer is an https server with ECH, or a relay in front of one. It records
+// all bytes that clients send.
 type ECHServer struct {
 	Addr string
 
@@ -60,38 +61,68 @@ type ECHServer struct {
 	conns []*bytes.Buffer
 }
 
-// ECH starts an ECHServer whose responses are "hello". The keys are called for
-// each connection. If there are none, the server does not support ECH.
-func ECH(t TB, cert *Cert, keys func() []tls.EncryptedClientHelloKey) *ECHServer {
+// ECH starts an ECHServer whose responses are "hello", or redirects to the value
+// of the parameter "to" of a query. The keys are called for each connection. If
+// there are none, the server does not support ECH. The curves are those of the key
+// exchange; none means the default.
+func ECH(t TB, cert *Cert, keys func() []tls.EncryptedClientHelloKey, curves ...tls.CurveID) *ECHServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("peer: %v", err)
 	}
 	s := &ECHServer{Addr: l.Addr().String()}
-	config := &tls.Config{Certificates: []tls.Certificate{cert.TLS}}
+	config := &tls.Config{Certificates: []tls.Certificate{cert.TLS}, CurvePreferences: curves}
 	config.GetEncryptedClientHelloKeys = func(*tls.ClientHelloInfo) ([]tls.EncryptedClientHelloKey, error) { return keys(), nil }
-	server := &http.Server{TLSConfig: config, ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, "hello\n")
-	})}
+	server := &http.Server{TLSConfig: config, ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(serveHello)}
 	go server.ServeTLS(&echListener{l, s}, "", "")
 	t.Cleanup(func() { server.Close() })
 	return s
 }
 
+func serveHello(w http.ResponseWriter, r *http.Request) {
+	if to := r.URL.Query().Get("to"); to != "" {
+		http.Redirect(w, r, to, http.StatusFound)
+		return
+	}
+	http.ServeContent(w, r, "hello.txt", time.Time{}, strings.NewReader("hello\n"))
+}
+
 // Received returns the number of connections with data since the last call, and
-// reports whether clients have sent text in plaintext.
-func (s *ECHServer) Received(text string) (conns int, found bool) {
+// reports whether clients have sent one of the names in plaintext.
+func (s *ECHServer) Received(names ...string) (conns int, found bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.conns {
-		found = found || strings.Contains(b.String(), text)
+		for _, name := range names {
+			found = found || strings.Contains(b.String(), name)
+		}
 		if b.Len() > 0 {
 			conns++
 		}
 	}
 	s.conns = nil
 	return conns, found
+}
+
+// record returns the writer for the bytes that a client sends on a new connection.
+func (s *ECHServer) record() io.Writer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := new(bytes.Buffer)
+	s.conns = append(s.conns, b)
+	return &echRecord{s, b}
+}
+
+type echRecord struct {
+	server   *ECHServer
+	received *bytes.Buffer
+}
+
+func (r *echRecord) Write(p []byte) (int, error) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	return r.received.Write(p)
 }
 
 type echListener struct {
@@ -104,23 +135,12 @@ func (l *echListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.server.mu.Lock()
-	defer l.server.mu.Unlock()
-	received := new(bytes.Buffer)
-	l.server.conns = append(l.server.conns, received)
-	return &echConn{c, l.server, received}, nil
+	return &echConn{c, io.TeeReader(c, l.server.record())}, nil
 }
 
 type echConn struct {
 	net.Conn
-	server   *ECHServer
-	received *bytes.Buffer
+	reader io.Reader
 }
 
-func (c *echConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	c.server.mu.Lock()
-	defer c.server.mu.Unlock()
-	c.received.Write(p[:n])
-	return n, err
-}
+func (c *echConn) Read(p []byte) (int, error) { return c.reader.Read(p) }

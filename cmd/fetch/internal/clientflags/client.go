@@ -233,8 +233,9 @@ func (f *Flags) openProxy(ctx context.Context, s *console.Streams, spec *Spec) (
 func (f *Flags) openSchemes(ctx context.Context, c *OpenClient, spec Spec, proxy fetch.ProxyFunc) (all []fetch.Scheme, err error) {
 	all = schemes.All(spec.Schemes)
 	for i, scheme := range all {
+		all[i] = f.ech.restrict(scheme)
 		if spec.Transcript && scheme.Traits.ControlConn {
-			all[i] = transcribe(c.streams, scheme)
+			all[i] = transcribe(c.streams, all[i])
 		}
 	}
 	if all, err = f.gateway.apply(all, &f.proxy, proxy, f.startTLS.required || f.ftp.tlsControl); err != nil {

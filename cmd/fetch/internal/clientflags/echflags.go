@@ -2,6 +2,7 @@ package clientflags
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"net"
 	"strconv"
@@ -60,6 +61,25 @@ func (c *OpenClient) useECH(f *Flags, spec *Spec) error {
 		return fetch.Usage.Errorf("--ech hard requires --doh-url or --ech ecl:BASE64")
 	}
 	return nil
+}
+
+// restrict returns a copy of s. If --ech is hard, its TLS handshakes send no server
+// name in plaintext, because its configuration has an empty ECHConfigList. The
+// http schemes replace this list for each server. For other schemes,
+// [fetch.Handshake] fails.
+func (f *echFlags) restrict(s fetch.Scheme) fetch.Scheme {
+	open := s.Open
+	if !f.required || open == nil {
+		return s
+	}
+	s.Open = func(env fetch.Env) fetch.Driver {
+		if env.TLS = env.TLS.Clone(); env.TLS == nil {
+			env.TLS = &tls.Config{}
+		}
+		env.TLS.EncryptedClientHelloConfigList = []byte{0, 0}
+		return open(env)
+	}
+	return s
 }
 
 // echConfigs returns the ECHConfigList in the HTTPS records of a server. The
