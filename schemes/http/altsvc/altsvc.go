@@ -123,7 +123,7 @@ func (s *Store) put(key string, services []Service) {
 // the services with the protocol h3. The result ok is false if the value is
 // malformed.
 func parse(value, host string, now time.Time) (found []Service, ok bool) {
-	if strings.Trim(value, " \t") == "clear" {
+	if strings.Trim(value, " \t;") == "clear" {
 		return nil, true
 	}
 	for value != "" {
@@ -154,8 +154,9 @@ func parseParameters(text string, to *Service) time.Duration {
 	for text != "" {
 		var p string
 		p, text = cutUnquoted(text, ';')
-		name, value, _ := strings.Cut(strings.Trim(p, " \t"), "=")
-		switch value = strings.Trim(value, `"`); strings.ToLower(name) {
+		name, value, _ := strings.Cut(p, "=")
+		value = strings.Trim(strings.Trim(value, " \t"), `"`)
+		switch strings.ToLower(strings.Trim(name, " \t")) { // some servers put spaces around the equals sign
 		case "ma":
 			n, err := strconv.ParseInt(value, 10, 64)
 			if limit := int64(maxAge / time.Second); err != nil && strings.Trim(value, "0123456789") == "" || n > limit {

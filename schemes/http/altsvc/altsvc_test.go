@@ -28,6 +28,12 @@ func TestLearn(t *testing.T) {
 		{"several protocols", "https://a.test/", `h2=":443", h3-29=":443"; ma=1, h3=":444"; ma=60`, `h2 a.test 443 h3 a.test 444 "20261126 12:01:00" 0 0`},
 		{"quoted comma", "https://a.test/", `h2="x,y:1", h3=":444"; ma=60; v="a;b,c"`, ``},
 		{"cleared", "https://a.test/", `clear`, ``},
+		{"spaces around the equals sign", "https://a.test/", `h3=":444"; persist = "1" ; ma = 60;`, `h2 a.test 443 h3 a.test 444 "20261126 12:01:00" 1 0`},
+		{"age with a space", "https://a.test/", `h3=":444"; ma="60 "`, ``},
+		{"unknown protocol", "https://a.test/", `h6="a.test:443"; ma="180";`, ``},
+		{"no final quotation mark", "https://a.test/", `h3="a.test:443,; ma="180";`, ``},
+		{"negative port", "https://a.test/", `h3="b.test:-18446744073709551614"`, ``},
+		{"port too large", "https://a.test/", `h3="b.test:70000"`, ``},
 		{"no age", "https://a.test/", `h3=":443"; ma=0`, ``},
 		{"very long age", "https://a.test/", `h3=":443"; ma=99999999999999999999`, `h2 a.test 443 h3 a.test 443 "20271126 12:00:00" 0 0`},
 		{"no quotes", "https://a.test/", `h3=:443`, ``},
@@ -43,6 +49,12 @@ func TestLearn(t *testing.T) {
 		s := newStore()
 		if got := written(t, learn(t, s, c.url, c.field, true)); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+	for _, field := range []string{"clear", "clear;", " clear "} {
+		s := learn(t, newStore(), "https://a.test/", `h3=":443"`, true)
+		if got := written(t, learn(t, s, "https://a.test/", field, true)); got != "" {
+			t.Errorf("%q: got %q", field, got)
 		}
 	}
 	if got := written(t, learn(t, newStore(), "https://a.test/", `h3=":443"`, false)); got != "" {
@@ -96,6 +108,8 @@ h2 e.test 443 h3 e.test 70000 "20271126 00:00:00" 0 0
 h2 e.test 443 h3 e.test
 h2 e.test x h3 e.test 1 "20271126 00:00:00" 0 0
 h2 e.test 443 h3 e.test 1 "tomorrow" 0 0
+h2 e.test 443 h3 e.test 1 "20290222 22:19:028" 0 0
+  h3 f.test. 443 h3 f.test 1 "20271126 00:00:00" 0 0
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -105,6 +119,9 @@ h2 e.test 443 h3 e.test 1 "tomorrow" 0 0
 	}
 	if got := s.Lookup("c.test", 443); len(got) != 1 || got[0].Address() != "[::1]:444" {
 		t.Errorf("c.test: got %v", got)
+	}
+	if got := s.Lookup("f.test", 443); len(got) != 1 || got[0].Address() != "f.test:1" {
+		t.Errorf("f.test: got %v", got)
 	}
 	for _, host := range []string{"d.test", "e.test"} {
 		if got := s.Lookup(host, 443); got != nil {

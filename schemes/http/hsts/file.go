@@ -24,7 +24,8 @@ const (
 
 // Read adds the hosts from a file in curl's format. Each line has a host and a
 // quoted time until which the host requires https. A leading dot means that its
-// subdomains also require it. Read skips comments, expired hosts and malformed
+// subdomains also require it. If a host has several lines, the latest time counts,
+// and a single dot is sufficient. Read skips comments, expired hosts and malformed
 // lines. It returns an error if a line is too long, if the file has more than
 // 500,000 hosts or 1,000,000 lines, or if reading r fails. The Store then has
 // only some of the hosts, and the caller must not use it or replace the file.
@@ -33,6 +34,7 @@ func (s *Store) Read(r io.Reader) error {
 	lines.Buffer(nil, maxLine)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.reads++
 	now := s.now()
 	for n := 1; lines.Scan(); n++ {
 		if n > maxLines {
@@ -40,6 +42,10 @@ func (s *Store) Read(r io.Reader) error {
 		}
 		host, e, ok := parseLine(lines.Text())
 		if _, changed := s.learned[host]; ok && !changed && now.Before(e.expires) {
+			if before := s.hosts[host]; before.read == s.reads {
+				e = e.join(before)
+			}
+			e.read = s.reads
 			s.put(host, e)
 		}
 		if ok && len(s.hosts) > maxHosts+len(s.learned) {

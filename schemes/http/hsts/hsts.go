@@ -23,13 +23,24 @@ type Store struct {
 	mu      sync.Mutex
 	hosts   map[string]entry
 	learned map[string]entry // the hosts that responses have changed
+	reads   uint32           // number of calls of Read
 }
 
 // An entry describes how long a host requires https. An entry without a time
 // has been removed.
 type entry struct {
-	subdomains bool // also for the names below the host
+	subdomains bool   // also for the names below the host
+	read       uint32 // the call of Read that added the entry
 	expires    time.Time
+}
+
+// join returns the stricter combination of two entries of the same host.
+func (e entry) join(other entry) entry {
+	e.subdomains = e.subdomains || other.subdomains
+	if e.expires.Before(other.expires) {
+		e.expires = other.expires
+	}
+	return e
 }
 
 // maxLearned is the maximum number of hosts that responses change. A server can

@@ -65,6 +65,26 @@ broken2.test "tomorrow"
 	}
 }
 
+// TestDuplicates checks that a later line of a host does not weaken an earlier one,
+// and that a second file replaces both.
+func TestDuplicates(t *testing.T) {
+	s := newStore()
+	for _, c := range []struct{ name, file, want string }{
+		{"subdomains later", "a.test. \"20391001 04:47:41\"\n.a.test. \"20291001 04:47:41\"\n", ".a.test \"20391001 04:47:41\"\n"},
+		{"subdomains first", ".a.test \"20281001 04:47:41\"\na.test \"20291001 04:47:41\"\n", ".a.test \"20291001 04:47:41\"\n"},
+		{"one line", "a.test \"20281001 04:47:41\"\n", "a.test \"20281001 04:47:41\"\n"},
+		{"expired", ".a.test \"20251001 04:47:41\"\na.test \"20281001 04:47:41\"\n", "a.test \"20281001 04:47:41\"\n"},
+		{"unlimited", "a.test \"unlimited\"\na.test \"20281001 04:47:41\"\n", "a.test \"unlimited\"\n"},
+	} {
+		if err := s.Read(strings.NewReader(c.file)); err != nil {
+			t.Fatal(err)
+		}
+		if got := written(t, s); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 // TestLearn checks which responses change the store.
 func TestLearn(t *testing.T) {
 	verified := &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{}}}
@@ -73,6 +93,10 @@ func TestLearn(t *testing.T) {
 		tls                    *tls.ConnectionState
 	}{
 		{"host", "https://a.test/", "max-age=60", "a.test \"20261126 12:01:00\"\n", verified},
+		{"spaces", "https://a.test/", "max-age  = 60 ; ", "a.test \"20261126 12:01:00\"\n", verified},
+		{"quotation mark missing", "https://a.test/", "max-age=\"60", "", verified},
+		{"subdomains twice", "https://a.test/", "max-age=60; includeSubDomains; includeSubDomains", "", verified},
+		{"similar directive", "https://a.test/", "max=60", "", verified},
 		{"subdomains", "https://A.test./", "Max-Age=\"60\" ; includeSubDomains", ".a.test \"20261126 12:01:00\"\n", verified},
 		{"unknown directive", "https://a.test/", "preload; max-age=60;;x=y", "a.test \"20261126 12:01:00\"\n", verified},
 		{"very long", "https://a.test/", "max-age=99999999999999999999999", "a.test \"20361123 12:00:00\"\n", verified},
