@@ -11,8 +11,8 @@ import (
 
 // The verifier stores each reference between records as a line and sorts the
 // lines, so that lines with the same key are adjacent. A line consists of the
-// key, kind, file, offset, record ID and payload digest, separated by NUL. The
-// kind is one of these constants.
+// key, kind, file, offset, record ID, payload digest and date, separated by NUL.
+// Only references by URL have a date. The kind is one of these constants.
 const (
 	refDefined  = "0" // the key identifies this record
 	refRequired = "1" // the key identifies another record, which must exist in these files
@@ -42,14 +42,16 @@ func (v *verifier) addReferences(file string, h *Header, kind string) error {
 	id := h.ID()
 	shownID := delimiters.Replace(id[:min(len(id), maxShown)])
 	suffix := fmt.Sprintf("\x00%s\x00%d\x00%s", delimiters.Replace(file), h.Offset, shownID)
-	digest := h.Get("WARC-Payload-Digest")
-	digest = delimiters.Replace(digest[:min(len(digest), maxShown)])
+	shorten := func(text string) string { return delimiters.Replace(text[:min(len(text), maxShown)]) }
+	digest := shorten(h.Get("WARC-Payload-Digest"))
 	remaining := maxReferences
-	add := func(key, kind string) {
+	addLine := func(key, kind, digest, date string) {
 		if remaining--; err == nil && key != "" && remaining >= 0 {
-			err = fetch.LocalError(v.refs.Add([]byte(delimiters.Replace(key) + "\x00" + kind + suffix + "\x00" + digest)))
+			err = fetch.LocalError(v.refs.Add([]byte(delimiters.Replace(key) + "\x00" + kind + suffix + "\x00" + digest + "\x00" + date)))
 		}
 	}
+	add := func(key, kind string) { addLine(key, kind, digest, "") }
+	addVisit := func(url, date, kind, digest string) { addLine(visitKey(url, date), kind, digest, shorten(date)) }
 	add(h.ID(), refDefined)
 	for _, field := range referenceFields {
 		kind := kind
@@ -62,9 +64,12 @@ func (v *verifier) addReferences(file string, h *Header, kind string) error {
 	}
 	switch url := trimBrackets(h.Get("WARC-Refers-To-Target-URI")); {
 	case h.Type() == Response, h.Type() == Resource:
-		add(visitKey(h.Target(), h.Get("WARC-Date")), refDefined)
+		addVisit(h.Target(), h.Get("WARC-Date"), refDefined, digest)
 	case h.Type() == Revisit && url != "":
-		add(visitKey(url, h.Get("WARC-Refers-To-Date")), refExternal)
+		if h.Get("WARC-Refers-To") != "" {
+			digest = "" // it is compared with that of the record with this ID
+		}
+		addVisit(url, h.Get("WARC-Refers-To-Date"), refExternal, digest)
 	}
 	return err
 }
@@ -79,13 +84,19 @@ func visitKey(url, date string) string {
 	return url + " " + date
 }
 
+// differ reports whether two digests of the same algorithm have different values.
+func differ(a, b string) bool {
+	same, ok := sameDigest(a, b)
+	return ok && !same
+}
+
 // references reports duplicate record IDs and references to missing records. It
 // must be called once, after all files are verified.
 func (v *verifier) references() iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		var key string
-		records := 0  // number of records with this key
-		payload := "" // payload digest of the first record
+		var payload, date string // of the first record with this key
+		records := 0
 		for line, err := range v.refs.Sorted() {
 			if err != nil {
 				yield(Finding{}, fetch.LocalError(err))
@@ -93,7 +104,7 @@ func (v *verifier) references() iter.Seq2[Finding, error] {
 			}
 			part := strings.Split(strings.TrimSuffix(string(line), "\n"), "\x00")
 			if part[0] != key {
-				key, records, payload = part[0], 0, ""
+				key, records, payload, date = part[0], 0, "", ""
 			}
 			f := Finding{File: part[2], ID: part[4]}
 			f.Offset, _ = strconv.ParseInt(part[3], 10, 64)
@@ -101,21 +112,19 @@ func (v *verifier) references() iter.Seq2[Finding, error] {
 			switch {
 			case part[1] == refDefined:
 				if records++; records == 1 {
-					payload = part[5]
+					payload, date = part[5], part[6]
 				}
 				if records == 1 || isVisit {
 					continue
 				}
 				f.Problem, f.Text = DuplicateID, fmt.Sprintf("another record also has the ID %q", key)
-			case records > 0:
-				same, ok := sameDigest(payload, part[5])
-				if part[1] != refExternal || same || !ok || isVisit && records > 1 {
-					continue
-				}
+			case records > 0 && (part[1] != refExternal || isVisit && records > 1 || !differ(payload, part[5])):
+				continue
+			case records > 0 && parseDate(date).Equal(parseDate(part[6])):
 				f.Problem = BadPayloadDigest
 				f.Text = fmt.Sprintf("the original record %q has the payload digest %q, but the revisit has %q",
 					key, payload, part[5])
-			default:
+			default: // also if only a capture of the same second has another digest
 				f.Problem, f.Note = DanglingReference, part[1] != refRequired
 				f.Text = fmt.Sprintf("the record refers to %q, but there is no such record", key)
 			}
