@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +22,6 @@ import (
 	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/warc"
 	"github.com/anyurl/fetch/warc/record"
-	"github.com/anyurl/fetch/warc/zst"
 	"github.com/spf13/cobra"
 )
 
@@ -46,7 +44,7 @@ are those of the file, except the values of secret fields such as Cookie. The bo
 stored without content coding. A part of an MHTML file becomes a resource record.
 
 Entries without a body or a response, and damaged ones, are skipped and counted. If a
-file is damaged, import writes no WARC file.`,
+file is damaged, import writes no WARC file. The WARC file must not exist.`,
 		Example: command.Examples("fetch import --warc visit.warc.gz visit.har", "fetch import --warc pages.warc.gz *.mhtml && fetch serve pages.warc.gz"),
 		Args:    command.MinArgs(1, "HAR or MHTML files"),
 	}, &importCommand{Streams: r.Streams})
@@ -61,24 +59,13 @@ func (c *importCommand) Run(ctx context.Context, args []string) error {
 	if !arguments.IsNewWARC(c.warc) {
 		return fetch.Usage.Errorf("fetch import requires --warc FILE, with a name that ends in .warc, .warc.gz or .warc.zst")
 	}
-	dir, err := os.OpenRoot(filepath.Dir(c.warc))
-	if err != nil {
-		return fetch.LocalError(err)
-	}
-	defer dir.Close()
-	o := warc.Options{Name: filepath.Base(c.warc), Info: fetch.Header{{Name: "software", Value: console.Product()}}}
-	if strings.HasSuffix(c.warc, ".zst") {
-		if o.Zstd, err = zst.New(); err != nil {
-			return err
-		}
-	}
-	w, err := warc.NewWriter(dir, o)
+	out, err := openOutput(c.warc)
 	if err != nil {
 		return err
 	}
 	total := 0
 	for _, name := range args {
-		n, failed := c.convert(ctx, w, name)
+		n, failed := c.convert(ctx, out.Writer, name)
 		if total += n; failed != nil {
 			err = fetch.FaultOf(failed).Errorf("%s: %w", name, failed)
 			break
@@ -87,14 +74,7 @@ func (c *importCommand) Run(ctx context.Context, args []string) error {
 	if err == nil && total == 0 {
 		err = fetch.Mismatch.Errorf("the files contain no captures")
 	}
-	if err == nil {
-		return w.Close()
-	}
-	err = errors.Join(err, w.Abandon())
-	if failed := dir.Remove(o.Name + warc.OpenSuffix); total > 0 {
-		err = errors.Join(err, fetch.LocalError(failed))
-	}
-	return err
+	return out.close(err)
 }
 
 // convert writes the captures of a file. It returns their number.
