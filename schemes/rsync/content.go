@@ -34,7 +34,7 @@ func (s *session) sendRequest(number int32) error {
 	if s.version < varVersion {
 		return s.sendData(appendInts(nil, number, 0, 0, 0, 0))
 	}
-	b := binary.LittleEndian.AppendUint16(appendIndex(nil, number, s.last), transfer)
+	b := binary.LittleEndian.AppendUint16(appendIndex(make([]byte, 0, 32), number, s.last), transfer)
 	s.last = number
 	return s.sendData(appendInts(b, 0, 0, 0, 0))
 }
@@ -104,8 +104,8 @@ func (b *content) token() error {
 		b.left = n
 		return nil
 	}
-	sum := make([]byte, b.digest.Size())
-	if _, err := io.ReadFull(&b.s.in, sum); err != nil {
+	sum, err := b.s.in.take(b.digest.Size())
+	if err != nil {
 		return err
 	}
 	if !bytes.Equal(b.digest.Sum(nil), sum) {

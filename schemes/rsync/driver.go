@@ -225,7 +225,7 @@ func (x exchange) file(resp *fetch.Response) (*fetch.Response, error) {
 
 // indexed retrieves a file by its index in the list of its directory.
 func (x exchange) indexed(resp *fetch.Response) (*fetch.Response, error) {
-	f, ok := x.index[x.where.name()]
+	f, ok := x.index.find(x.where.name())
 	if !ok {
 		return nil, errNoIndex // a link, or a new file
 	}

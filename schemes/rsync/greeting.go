@@ -153,8 +153,8 @@ func (s *session) negotiate() (string, error) {
 	if n > maxNames {
 		return "", fetch.Protocol.Errorf("names of digests with %d bytes", n)
 	}
-	list := make([]byte, n)
-	if _, err := io.ReadFull(&s.in, list); err != nil {
+	list, err := s.in.take(n)
+	if err != nil {
 		return "", err
 	}
 	name := choose(fileDigests, string(list))

@@ -1,6 +1,7 @@
 package rsync
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"sort"
@@ -14,7 +15,7 @@ import (
 // indexes. The lists of longer directories are not kept.
 const (
 	maxIndex      = 20_000  // entries
-	maxIndexNames = 2 << 20 // bytes of all names
+	maxIndexNames = 1 << 20 // bytes of all names
 )
 
 // maxDirectories is the number of directories that a driver remembers.
@@ -23,60 +24,94 @@ const maxDirectories = 1000
 // errNoIndex means that a file cannot be requested by its index.
 var errNoIndex = errors.New("the file is not in a list")
 
-// An indexedFile is a regular file in the list of a directory.
+// An indexedFile is an entry of the list of a directory. It has 32 bytes, because
+// each idle session has a list.
 type indexedFile struct {
-	size        int64
-	seconds     int64 // modification time
-	nanoseconds int32
+	name        uint32 // offset of its name
+	nameLength  uint16
+	isFile      bool  // a regular file
+	last        bool  // a directory that follows all other entries
 	number      int32 // index in the list, which is sorted by name
+	nanoseconds int32 // of the modification time
+	seconds     int64
+	size        int64
 }
 
-func (f indexedFile) time() time.Time { return time.Unix(f.seconds, int64(f.nanoseconds)).UTC() }
+func (f *indexedFile) time() time.Time { return time.Unix(f.seconds, int64(f.nanoseconds)).UTC() }
 
-// An index has the regular files of a directory by name.
-type index map[string]indexedFile
+// An index has the regular files of a directory, sorted by name.
+type index struct {
+	names []byte
+	files []indexedFile
+}
+
+func (x *index) nameOf(i int) []byte {
+	f := &x.files[i]
+	return x.names[f.name:][:f.nameLength]
+}
+
+// find returns the file with the given name. The index can be nil.
+func (x *index) find(name string) (f *indexedFile, ok bool) {
+	if x == nil {
+		return nil, false
+	}
+	i := sort.Search(len(x.files), func(i int) bool { return string(x.nameOf(i)) >= name })
+	if i == len(x.files) || string(x.nameOf(i)) != name {
+		return nil, false
+	}
+	return &x.files[i], true
+}
 
 // An indexer collects the entries of a list.
 type indexer struct {
-	items []item
-	names int // bytes
-	full  bool
+	list index
+	full bool
 }
 
 // add adds an entry. It discards all entries if the list is too long.
 func (x *indexer) add(f item) {
-	if x.names += len(f.name); len(x.items) >= maxIndex || x.names > maxIndexNames {
-		x.items, x.full = nil, true
+	all := &x.list
+	if len(all.files) >= maxIndex || len(all.names)+len(f.name) > maxIndexNames {
+		x.list, x.full = index{}, true
 	}
-	if !x.full {
-		f.link = ""
-		x.items = append(x.items, f)
+	if x.full {
+		return
 	}
+	all.files = append(all.files, indexedFile{
+		name: uint32(len(all.names)), nameLength: uint16(len(f.name)), isFile: f.mode&typeMask == regularType,
+		last: f.mode&typeMask == folderType && f.name != ".", size: f.size, seconds: f.time.Unix(), nanoseconds: int32(f.time.Nanosecond()),
+	})
+	all.names = append(all.names, f.name...)
 }
 
 // index returns the regular files. The server and the client sort the list by
 // the bytes of the names. Since version 29, the directories except "." follow the
 // other entries. If names are repeated, index returns nil.
-func (x *indexer) index(version int) index {
+func (x *indexer) index(version int) *index {
 	if x.full {
 		return nil
 	}
-	last := func(f item) bool { return version >= varVersion && f.mode&typeMask == folderType && f.name != "." }
-	sort.Slice(x.items, func(i, j int) bool { // smaller programs than with slices.SortFunc, which is generic
-		if a, b := last(x.items[i]), last(x.items[j]); a != b {
+	all := &x.list
+	sort.Slice(all.files, func(i, j int) bool { // smaller programs than with slices.SortFunc, which is generic
+		if a, b := all.files[i].last, all.files[j].last; a != b && version >= varVersion {
 			return b
 		}
-		return x.items[i].name < x.items[j].name
+		return bytes.Compare(all.nameOf(i), all.nameOf(j)) < 0
 	})
-	all := make(index, len(x.items))
-	for i, f := range x.items {
-		if i > 0 && f.name == x.items[i-1].name {
+	n := 0
+	for i := range all.files {
+		if i > 0 && bytes.Equal(all.nameOf(i), all.nameOf(i-1)) {
 			return nil
 		}
-		if f.mode&typeMask == regularType {
-			all[f.name] = indexedFile{f.size, f.time.Unix(), int32(f.time.Nanosecond()), int32(i)}
+		all.files[i].number = int32(i)
+	}
+	for _, f := range all.files {
+		if f.isFile {
+			all.files[n] = f
+			n++
 		}
 	}
+	all.files = all.files[:n]
 	return all
 }
 
@@ -98,18 +133,18 @@ func (s *session) readIndex() error {
 		if err != nil {
 			return err
 		}
-		if files.add(f); files.full || len(files.items) == 1 && f.mode&typeMask != folderType {
+		if files.add(f); files.full || len(files.list.files) == 1 && f.mode&typeMask != folderType {
 			return errNoIndex
 		}
 	}
-	if len(files.items) == 0 || s.endOfList(all) != io.EOF || !s.setIndex(&files) {
+	if len(files.list.files) == 0 || s.endOfList(all) != io.EOF || !s.setIndex(&files) {
 		return errNoIndex
 	}
 	return nil
 }
 
 // request requests a file by its index and returns its content.
-func (s *session) request(f indexedFile) (*content, error) {
+func (s *session) request(f *indexedFile) (*content, error) {
 	s.in.strict = true // the server sends only a message if it cannot open the file
 	err := s.sendRequest(f.number)
 	var body *content

@@ -207,7 +207,7 @@ func TestLongDirectory(t *testing.T) {
 	for i := range maxIndex + 1 {
 		x.add(item{name: fmt.Sprint(i), mode: fileMode})
 	}
-	if x.index(newest) != nil || x.items != nil {
+	if x.index(newest) != nil || x.list.files != nil {
 		t.Error("a long list is kept")
 	}
 	x = indexer{}

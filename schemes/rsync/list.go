@@ -194,8 +194,7 @@ func (l *list) name(flags int32) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rest := make([]byte, n)
-	_, err = io.ReadFull(l.s, rest)
+	rest, err := l.s.take(int(n))
 	return prefix + string(rest), err
 }
 
@@ -208,8 +207,7 @@ func (l *list) text(what string) (string, error) {
 	if n < 0 || n > maxName {
 		return "", fetch.Protocol.Errorf("%s of %d bytes", what, n)
 	}
-	b := make([]byte, n)
-	_, err = io.ReadFull(l.s, b)
+	b, err := l.s.take(int(n))
 	return string(b), err
 }
 

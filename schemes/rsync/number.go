@@ -2,7 +2,6 @@ package rsync
 
 import (
 	"encoding/binary"
-	"io"
 	"math/bits"
 
 	"github.com/anyurl/fetch/fetch"
@@ -48,9 +47,11 @@ func (s *stream) variable(minimum int) (uint64, error) {
 	if n += minimum - 1; n > 8 {
 		return 0, fetch.Protocol.Errorf("number with more than 64 bits")
 	}
-	if _, err := io.ReadFull(s, b[:n]); err != nil {
+	rest, err := s.take(n)
+	if err != nil {
 		return 0, err
 	}
+	copy(b[:], rest)
 	if b[n] = low; b[8] != 0 {
 		return 0, fetch.Protocol.Errorf("number with more than 64 bits")
 	}
@@ -59,9 +60,11 @@ func (s *stream) variable(minimum int) (uint64, error) {
 
 // short reads a number of 16 bits.
 func (s *stream) short() (uint16, error) {
-	var b [2]byte
-	_, err := io.ReadFull(s, b[:])
-	return binary.LittleEndian.Uint16(b[:]), err
+	b, err := s.take(2)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint16(b), nil
 }
 
 // Prefixes of the indexes of files in version 30 of the protocol. An index is
@@ -86,18 +89,19 @@ func (s *stream) fileIndex() (int32, error) {
 	case negativeIndex:
 		return 0, fetch.Protocol.Errorf("negative index of a file")
 	case longIndex:
-		var b [4]byte
-		if _, err := io.ReadFull(s, b[:2]); err != nil {
+		b, err := s.take(2)
+		if err != nil {
 			return 0, err
 		}
-		if b[0]&0x80 == 0 {
-			number = s.lastIndex + int32(b[0])<<8 + int32(b[1])
+		high, low := int32(b[0]), int32(b[1])
+		if high&0x80 == 0 {
+			number = s.lastIndex + high<<8 + low
 			break
 		}
-		if _, err := io.ReadFull(s, b[2:]); err != nil {
+		if b, err = s.take(2); err != nil {
 			return 0, err
 		}
-		number = int32(b[0]&0x7f)<<24 | int32(b[3])<<16 | int32(b[2])<<8 | int32(b[1])
+		number = (high&0x7f)<<24 | int32(b[1])<<16 | int32(b[0])<<8 | low
 	}
 	if number < 0 {
 		return 0, fetch.Protocol.Errorf("index of a file with more than 31 bits")

@@ -9,9 +9,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -164,28 +164,28 @@ func hostile(t *testing.T, greeting string, rest func(w io.Writer)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
-	t.Cleanup(func() { l.Close(); <-done })
-	go func() {
-		defer close(done)
+	var all sync.WaitGroup
+	t.Cleanup(func() { l.Close(); all.Wait() })
+	serve := func(conn *net.TCPConn) {
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(20 * time.Second))
+		io.WriteString(conn, greeting)
+		if rest != nil {
+			conn.Write([]byte{1, 2, 3, 4})
+			rest(conn)
+		}
+		conn.CloseWrite()
+		io.Copy(io.Discard, conn)
+	}
+	all.Go(func() {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
-			conn.SetDeadline(time.Now().Add(20 * time.Second))
-			io.WriteString(conn, greeting)
-			if rest != nil {
-				conn.Write([]byte{1, 2, 3, 4})
-				rest(conn)
-			}
-			if tcp, ok := conn.(*net.TCPConn); ok {
-				tcp.CloseWrite()
-			}
-			io.Copy(io.Discard, conn)
-			conn.Close()
+			all.Go(func() { serve(conn.(*net.TCPConn)) })
 		}
-	}()
+	})
 	return l.Addr().String()
 }
 
@@ -265,39 +265,6 @@ func TestNamesOutside(t *testing.T) {
 		if !e.URL.IsZero() {
 			t.Errorf("%q: %s", e.Name, e.URL)
 		}
-	}
-}
-
-// TestMemory reads a large directory in constant memory.
-func TestMemory(t *testing.T) {
-	const n = 60_000
-	addr := hostile(t, accepted, func(w io.Writer) {
-		b := bufio.NewWriterSize(w, 1<<16)
-		b.Write(script(nil).data(entryOf(".", 0, dirMode)))
-		for i := range n {
-			b.Write(script(nil).data(entryOf(fmt.Sprintf("name-%d", i), 1, fileMode)))
-		}
-		b.Write(script(nil).data(byte(0), 0))
-		b.Flush()
-	})
-	c := schemetest.NewClient(t, Schemes())
-	resp, err := c.Get(t.Context(), "rsync://"+addr+"/m/d/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	count, most := 0, uint64(0)
-	for _, err := range resp.Entries() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if count++; count%10_000 == 0 {
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			most = max(most, m.HeapInuse)
-		}
-	}
-	if count != n || most > 64<<20 {
-		t.Errorf("%d entries, %d bytes", count, most)
 	}
 }
 

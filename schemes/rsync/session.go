@@ -31,7 +31,7 @@ type session struct {
 
 	// index has the files that can be requested, or is nil. The list was read at
 	// the time listed. After maxAge, its sizes and times are not used.
-	index  index
+	index  *index
 	listed time.Time
 }
 
@@ -153,7 +153,7 @@ func (s *session) begin() (err error) {
 // a message of a multiplexed stream.
 func (s *session) sendData(b []byte) error {
 	if s.version >= varVersion {
-		b = append(binary.LittleEndian.AppendUint32(nil, dataTag<<24|uint32(len(b))), b...)
+		b = append(binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(b)), dataTag<<24|uint32(len(b))), b...)
 	}
 	return s.Send(b, nil)
 }

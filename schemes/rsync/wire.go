@@ -35,6 +35,8 @@ type stream struct {
 	strict bool // the text of an error ends the stream
 	sticky error
 
+	small []byte // result of take, if the data is divided
+
 	version   int   // of the protocol
 	wide      bool  // the flags of entries have variable lengths
 	failed    int32 // flags of errors that were sent in messages
@@ -106,18 +108,37 @@ func unexpected(err error) error {
 	return err
 }
 
+// take reads n bytes of data, at most maxName. They are valid until the next read.
+// A list with many entries is read without an allocation for each number.
+func (s *stream) take(n int) ([]byte, error) {
+	if n <= s.left {
+		if b, err := s.r.Peek(n); err == nil {
+			s.r.Discard(n)
+			s.left -= n
+			return b, nil
+		}
+	}
+	s.small = append(s.small[:0], make([]byte, n)...)
+	_, err := io.ReadFull(s, s.small)
+	return s.small, err
+}
+
 // byte reads a byte.
 func (s *stream) byte() (byte, error) {
-	var b [1]byte
-	_, err := io.ReadFull(s, b[:])
-	return b[0], err
+	b, err := s.take(1)
+	if err != nil {
+		return 0, err
+	}
+	return b[0], nil
 }
 
 // int reads a number of 32 bits.
 func (s *stream) int() (int32, error) {
-	var b [4]byte
-	_, err := io.ReadFull(s, b[:])
-	return int32(binary.LittleEndian.Uint32(b[:])), err
+	b, err := s.take(4)
+	if err != nil {
+		return 0, err
+	}
+	return int32(binary.LittleEndian.Uint32(b)), nil
 }
 
 // long reads a size, which has 64 bits if it exceeds 31 bits.
@@ -129,11 +150,11 @@ func (s *stream) long() (int64, error) {
 		}
 		return int64(short), err
 	}
-	var b [8]byte
-	if _, err := io.ReadFull(s, b[:]); err != nil {
+	b, err := s.take(8)
+	if err != nil {
 		return 0, err
 	}
-	n := int64(binary.LittleEndian.Uint64(b[:]))
+	n := int64(binary.LittleEndian.Uint64(b))
 	if n < 0 {
 		return 0, fetch.Protocol.Errorf("negative size")
 	}
