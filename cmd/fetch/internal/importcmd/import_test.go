@@ -49,18 +49,23 @@ func convert(t testing.TB, text io.Reader, isHAR bool) (index string, skipped ma
 	for f, failed := range warc.Verify(name) {
 		t.Errorf("%v %v", f, failed)
 	}
-	f, failed := os.Open(name)
-	if failed != nil {
-		t.Fatal(failed)
+	return indexOf(t, name), im.skipped, err
+}
+
+// indexOf returns the URL and the media type of each capture in a WARC file.
+func indexOf(t testing.TB, name string) (index string) {
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
 	}
 	defer f.Close()
-	for l, failed := range warc.Lines("a.warc", f) {
-		if failed != nil {
-			t.Error(failed)
+	for l, err := range warc.Lines("a.warc", f) {
+		if err != nil {
+			t.Error(err)
 		}
 		index += l.URL + " " + l.Media + "\n"
 	}
-	return index, im.skipped, err
+	return index
 }
 
 // TestHAR converts entries with unusual values.
@@ -220,6 +225,13 @@ func (letters) Read(p []byte) (int, error) {
 
 func FuzzMHTML(f *testing.F) {
 	f.Add(mhtml("Content-Location: a\r\nContent-Type: text/css\r\nContent-Transfer-Encoding: base64\r\n\r\nAAEC", "Content-ID: <x>\r\n\r\nb"))
+	for _, name := range browserFiles(f, "*.mhtml") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
 	f.Fuzz(func(t *testing.T, text string) { convert(t, strings.NewReader(text), false) })
 }
 
