@@ -68,6 +68,7 @@ func TestBrowserBodies(t *testing.T) {
 		binary += string([]byte{byte(i)})
 	}
 	want := map[string]string{
+		"style.css":   "h1 { color: #123456; background: url(/dot.png) }\n",
 		"latin1.html": "<!doctype html><title>\u00e4</title><p>Gr\u00fc\u00dfe", // in UTF-8
 		"utf16":       "wide \u00fc",
 		"bytes":       binary,

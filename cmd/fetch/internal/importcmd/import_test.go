@@ -115,6 +115,10 @@ func TestCutBody(t *testing.T) {
 		{"byte order mark", `"content":{"size":7,"text":"abcd"}`, false},
 		{"UTF-16", `"headers":[{"name":"content-type","value":"text/plain; charset=UTF-16LE"}],"content":{"size":8,"text":"abcd"}`, false},
 		{"longer in UTF-8", `"content":{"size":1,"text":"é"}`, false},
+		{"longer with its coding", `"headers":[{"name":"content-encoding","value":"gzip"}],"content":{"size":690,"text":"abcd"}`, true},
+		{"a bit longer with its coding", `"headers":[{"name":"content-encoding","value":"gzip"}],"content":{"size":24,"text":"abcd"}`, false},
+		{"base64, longer with its coding", `"headers":[{"name":"content-encoding","value":"br"}],"content":{"size":8,"text":"AAEC","encoding":"base64"}`, false},
+		{"no coding", `"headers":[{"name":"content-encoding","value":"identity"}],"content":{"size":24,"text":"abcd"}`, true},
 		{"unknown size", `"content":{"size":-1,"text":"abcd"}`, false},
 	} {
 		path := t.TempDir()
