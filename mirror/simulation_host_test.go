@@ -100,7 +100,7 @@ func (h *simulatedHost) begin(r *http.Request) (nth uint64, end func()) {
 	s.counts.Requests++
 	process := s.processOf(r)
 	h.active[process]++
-	s.log = append(s.log, fmt.Sprintf("%v, %s: request for %s%s", time.Since(s.net.started), process, h.name, r.RequestURI))
+	s.record(fmt.Sprintf("%v, %s: request for %s%s", time.Since(s.net.started), process, h.name, r.RequestURI))
 	if n := h.countActive(process); n > s.o.PerHost {
 		s.Errorf("%d requests to %s at the same time, %d are allowed", n, h.name, s.o.PerHost)
 	}

@@ -11,15 +11,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
+	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/report"
-	"github.com/anyurl/fetch/internal/test/testdir"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/uri"
 )
@@ -30,6 +29,7 @@ var (
 	simulationSeed = flag.Uint64("simulation-seed", 0, "run only the simulation with this seed")
 	simulations    = flag.Uint64("simulations", 50, "number of simulated crawls")
 	simulationLog  = flag.String("simulation-log", "", "append the events of the simulations to this file")
+	simulationDir  = flag.String("simulation-dir", "", "create this directory for the files of a simulation, instead of one with a random name")
 )
 
 // TestSimulatedCrawl crawls generated sites in fake time. A seed determines the
@@ -50,13 +50,15 @@ var (
 //     a host at a time.
 //   - Log, database, WARC files and tree agree, and Verify finds no error.
 func TestSimulatedCrawl(t *testing.T) {
-	t.Parallel()
 	first, last := uint64(1), *simulations
 	if testing.Short() {
 		last = min(last, 2)
 	}
 	if *simulationSeed > 0 {
 		first, last = *simulationSeed, *simulationSeed
+		cryptotest.SetGlobalRandom(t, *simulationSeed) // for the identifiers of records, which change the sizes of files
+	} else {
+		t.Parallel()
 	}
 	simulate(t, first, last)
 }
@@ -92,22 +94,6 @@ func simulate(t *testing.T, first, last uint64) {
 	t.Logf("simulations of the seeds %d to %d: %+v", first, last, total)
 }
 
-// simulationCounts counts the events of simulations.
-type simulationCounts struct {
-	Runs, Kills, Interrupts, Outages, ClockSteps, LostResponses, Requests, Partitions int
-}
-
-func (c *simulationCounts) add(o simulationCounts) {
-	c.Runs += o.Runs
-	c.Kills += o.Kills
-	c.Interrupts += o.Interrupts
-	c.Outages += o.Outages
-	c.ClockSteps += o.ClockSteps
-	c.LostResponses += o.LostResponses
-	c.Requests += o.Requests
-	c.Partitions += o.Partitions
-}
-
 // A simulation is a crawl of generated hosts with failures.
 type simulation struct {
 	*testing.T
@@ -130,15 +116,8 @@ type simulation struct {
 
 func newSimulation(t *testing.T, seed uint64) *simulation {
 	s := &simulation{T: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), net: newNetwork(t)}
-	dirs, err := testdir.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.dirs = dirs
-	t.Cleanup(func() {
-		os.RemoveAll(dirs)
-		s.report()
-	})
+	s.dirs = newSimulationDir(t)
+	t.Cleanup(s.report)
 	s.newHosts()
 	s.net.wrap = []fetch.Middleware{s.delayBodies}
 	s.o = s.net.options()
@@ -157,29 +136,6 @@ func newSimulation(t *testing.T, seed uint64) *simulation {
 	return s
 }
 
-// report logs the events of a failed simulation, and writes those of each
-// simulation to the file of -simulation-log.
-func (s *simulation) report() {
-	if s.Failed() {
-		for _, line := range s.log {
-			s.Log(line)
-		}
-		s.Logf("go test ./mirror -run '^TestSimulatedCrawl$' -simulation-seed %d repeats the sites and failures, in another order of goroutines", s.seed)
-		s.Logf("go run ./internal/tool/simulate -first %d -last %d repeats the order of goroutines of this program exactly", s.seed, s.seed)
-	}
-	if *simulationLog == "" {
-		return
-	}
-	f, err := os.OpenFile(*simulationLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
-	if err == nil {
-		_, err = f.WriteString(strings.Join(s.log, "\n") + "\n")
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		s.Error(err)
-	}
-}
-
 // now is the clock of the crawl.
 func (s *simulation) now() time.Time {
 	s.mu.Lock()
@@ -193,17 +149,6 @@ func (s *simulation) dice(event string, nth uint64) *rand.Rand {
 	h := fnv.New64a()
 	io.WriteString(h, event)
 	return rand.New(rand.NewPCG(s.seed, h.Sum64()+nth))
-}
-
-// note records an event of the simulation.
-func (s *simulation) note(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := time.Since(s.net.started).Round(time.Millisecond).String()
-	if s.workers == nil {
-		at += fmt.Sprintf(", process %d", s.life)
-	}
-	s.log = append(s.log, at+": "+fmt.Sprintf(format, args...))
 }
 
 // delayBodies is a middleware that sometimes delays the end of a body, as a slow

@@ -62,12 +62,15 @@ func (s *simulation) startWorkers(n int) {
 	for i := range n {
 		w.dirs = append(w.dirs, filepath.Join(s.dirs, fmt.Sprint("w", i)))
 	}
-	err := os.Mkdir(w.folder, 0o777)
+	folder, err := filepath.Abs(w.folder)
+	if err == nil {
+		err = os.Mkdir(folder, 0o777)
+	}
 	if err == nil {
 		w.frontier, err = newSharedFrontier(filepath.Join(s.dirs, "frontier.db"))
 	}
 	if err == nil {
-		w.store, err = store.OpenFolder((&url.URL{Scheme: "file", Path: w.folder}).String())
+		w.store, err = store.OpenFolder((&url.URL{Scheme: "file", Path: folder}).String())
 	}
 	if err != nil {
 		s.Fatal(err)

@@ -7,10 +7,20 @@
 // of four files of the runtime. The random numbers of a synctest bubble then
 // start with the same value in each process, and a goroutine runs until it waits.
 // The test uses one processor and no garbage collection.
+//
+// Three further inputs of a process must not differ. Its directory has a relative
+// name. The seed determines the numbers of crypto/rand. The changed package os
+// returns the same modification time for all files, because the order of two
+// writes within a tick of the real clock is unknown.
+//
+// The flag -twice compares two processes. The second one is stopped again and
+// again for some milliseconds, so that its real clock differs. Each event contains
+// a random number of the bubble, which shows any other choice before the event.
 package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -21,6 +31,7 @@ import (
 	"strconv"
 
 	"github.com/anyurl/fetch/internal/test/report"
+	"github.com/anyurl/fetch/internal/test/testdir"
 )
 
 func main() {
@@ -49,7 +60,12 @@ func simulate(first, last, schedule, schedules uint64, twice bool, results strin
 	if err != nil {
 		return err
 	}
-	s := simulator{program: filepath.Join(dir, "test"), log: filepath.Join(dir, "log")}
+	folder, err := testdir.New()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	s := simulator{program: filepath.Join(dir, "test"), log: filepath.Join(dir, "log"), folder: folder}
 	c := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", s.program, "./mirror")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := c.CombinedOutput()
@@ -60,7 +76,7 @@ func simulate(first, last, schedule, schedules uint64, twice bool, results strin
 	for n := range (last - first + 1) * schedules {
 		seed, order := first+n/schedules, schedule+n%schedules
 		total++
-		log, err := s.run(seed, order)
+		log, err := s.run(seed, order, false)
 		if err != nil {
 			failed++
 			fmt.Printf("seed %d failed: go run ./internal/tool/simulate -first %d -last %d -schedule %d repeats it\n%v\n", seed, seed, seed, order, err)
@@ -69,9 +85,10 @@ func simulate(first, last, schedule, schedules uint64, twice bool, results strin
 		if !twice {
 			continue
 		}
-		if again, _ := s.run(seed, order); !bytes.Equal(log, again) {
+		again, failedAgain := s.run(seed, order, true)
+		if (err == nil) != (failedAgain == nil) || !bytes.Equal(log, again) {
 			differ++
-			fmt.Printf("seed %d: two runs differ:\n%s\n", seed, difference(log, again))
+			fmt.Printf("seed %d, schedule %d: two runs differ:\n%s\nerror of the second run: %v\n", seed, order, difference(log, again), failedAgain)
 		}
 	}
 	fmt.Printf("%d simulations, %d events, %d failed\n", total, events, failed)
@@ -102,23 +119,43 @@ func record(folder string, figures ...any) error {
 }
 
 // A simulator runs the test program.
-type simulator struct{ program, log string }
+type simulator struct{ program, log, folder string }
+
+// filesFolder is the directory of a simulation in the folder of a simulator. All
+// processes have the same relative name.
+const filesFolder = "files"
 
 // run runs the simulation with the given seed and schedule, and returns its
-// events.
-func (s simulator) run(seed, schedule uint64) (log []byte, err error) {
-	c := exec.Command(s.program, "-test.run", "^TestSimulatedCrawl$", "-simulation-seed", strconv.FormatUint(seed, 10), "-simulation-log", s.log)
-	c.Dir = "mirror"
+// events. If disturbed is true, the process is stopped and continued meanwhile.
+func (s simulator) run(seed, schedule uint64, disturbed bool) (log []byte, err error) {
+	c := exec.Command(s.program, "-test.run", "^TestSimulatedCrawl$", "-test.timeout", "10m", "-simulation-seed", strconv.FormatUint(seed, 10),
+		"-simulation-log", s.log, "-simulation-dir", filesFolder)
+	c.Dir = s.folder
 	c.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1,memprofilerate=0",
 		scheduleVariable+"="+strconv.FormatUint(schedule, 10))
 	if err := os.WriteFile(s.log, nil, 0o666); err != nil {
 		return nil, err
 	}
-	if out, failed := c.CombinedOutput(); failed != nil {
-		err = fmt.Errorf("%w: %s", failed, out)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Start(); err != nil {
+		return nil, err
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if disturbed {
+			disturb(ctx, c.Process)
+		}
+	}()
+	if failed := c.Wait(); failed != nil {
+		err = fmt.Errorf("%w: %s", failed, out.Bytes())
+	}
+	cancel()
+	<-done
 	log, unread := os.ReadFile(s.log)
-	return log, errors.Join(err, unread)
+	return log, errors.Join(err, unread, os.RemoveAll(filepath.Join(s.folder, filesFolder)))
 }
 
 // difference returns the first lines in which two logs differ.

@@ -20,7 +20,7 @@ func TestOverlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	var overlay struct{ Replace map[string]string }
-	if err := json.Unmarshal(text, &overlay); err != nil || len(overlay.Replace) != 4 {
+	if err := json.Unmarshal(text, &overlay); err != nil || len(overlay.Replace) != 5 {
 		t.Fatalf("%s, %v", text, err)
 	}
 	for original, changed := range overlay.Replace {

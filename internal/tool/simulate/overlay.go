@@ -49,6 +49,9 @@ type synctestBubble struct {
 	{"rand.go", "\tglobalRand.state.Init(*seed)\n", "\tclear(seed[:])\n\tglobalRand.state.Init(*seed)\n"},
 	// A mutex does not hand itself over because a goroutine waited for 1 ms.
 	{"../internal/sync/mutex.go", "starvationThresholdNs = 1e6\n", "starvationThresholdNs = 1e18\n"},
+	// Files of the same tick of the real clock have the same time, other files have
+	// not. The time is after all times of a bubble.
+	{"../os/stat_linux.go", "time.Unix(fs.sys.Mtim.Unix())\n", "time.Unix(1<<32, 0)\n"},
 	// No goroutine is interrupted, and a system call keeps its processor.
 	{"proc.go", "\nfunc retake(now int64) uint32 {\n", "\nfunc retake(now int64) uint32 {\n\tif true {\n\t\treturn 0\n\t}\n"},
 }
