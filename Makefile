@@ -5,6 +5,8 @@
 # make peers    install the servers and clients for tests and benchmarks (Debian)
 # make lint     run go vet and staticcheck
 # make fuzz     run each fuzz target for FUZZTIME
+# make fuzz-coverage  count the statements that the inputs of each fuzz target reach
+# make fuzz-corpus  store the generated inputs that reach further statements
 # make bench    run Go benchmarks, then compare fetch with curl, wget and others
 # make bench-compare BASE=REV  compare with another revision, which it builds
 # make bench-large  compare the cost of an item in tasks of two sizes
@@ -38,7 +40,7 @@ JOBS ?= 4
 # GORACE has another time. The tests of the command start hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-.PHONY: help build test test-scheme peers lint fuzz bench bench-compare bench-large soak mutants simulate seeded-bugs other-machines testing-report recordings screenshots release release-test vuln clean
+.PHONY: help build test test-scheme peers lint fuzz fuzz-coverage fuzz-corpus bench bench-compare bench-large soak mutants simulate seeded-bugs other-machines testing-report recordings screenshots release release-test vuln clean
 
 # help prints the lines about targets at the start of this file.
 help:
@@ -73,10 +75,16 @@ lint:
 	go tool staticcheck -tags soak ./...
 
 fuzz:
-	@grep -rE --include='*_test.go' '^func Fuzz' . | sed 's/_test.go:func/ /; s/(.*//' | sort | while read -r file target; do \
-		echo "$$target in $$(dirname $$file)"; \
-		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname $$file)" || exit 1; \
-	done
+	go run ./internal/tool/fuzz -time $(FUZZTIME)
+
+# The targets run only with their stored inputs and those in the source.
+fuzz-coverage: peers
+	mkdir -p $(RESULTS)
+	go run ./internal/tool/fuzz -coverage -results $(RESULTS)
+
+# The inputs come from the fuzz cache of the go command, which "make fuzz" fills.
+fuzz-corpus: peers
+	go run ./internal/tool/fuzz -store
 
 bench: build peers
 	go test -run '^$$' -bench . -benchmem ./...

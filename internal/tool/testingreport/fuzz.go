@@ -7,30 +7,43 @@ import (
 	"strings"
 )
 
-// fuzzLayer is the layer of the numbers of stored inputs of fuzz targets.
-const fuzzLayer = "fuzz"
+// The layers of fuzz targets.
+const (
+	fuzzLayer     = "fuzz"          // numbers of stored inputs
+	coverageLayer = "fuzz coverage" // results of internal/tool/fuzz
+)
 
 // fuzzRow returns the row of a fuzz target in a package.
 func fuzzRow(pkg, target string, inputs int) Row {
 	return Row{Layer: fuzzLayer, Measure: path.Clean(pkg) + ": " + target, Scope: "test", Value: inputs}
 }
 
-// fuzzTable returns a table with a line for each package. The number of stored
-// inputs follows the name of each target.
-func fuzzTable(rows []Row) string {
+// fuzzTable returns a table with a line for each target. Targets whose coverage
+// was not measured have no further figures.
+func fuzzTable(rows, coverage []Row) string {
 	rows = slices.SortedFunc(slices.Values(rows), func(a, b Row) int { return strings.Compare(a.Measure, b.Measure) })
-	var b strings.Builder
-	b.WriteString("| package | fuzz targets, with the number of their stored inputs | stored inputs |\n|---|---|---:|\n")
-	for len(rows) > 0 {
-		pkg, _, _ := strings.Cut(rows[0].Measure, ": ")
-		var targets []string
-		sum := 0
-		for len(rows) > 0 && strings.HasPrefix(rows[0].Measure, pkg+": ") {
-			targets = append(targets, fmt.Sprintf("%s %d", strings.TrimPrefix(rows[0].Measure, pkg+": "), rows[0].Value))
-			sum += rows[0].Value
-			rows = rows[1:]
+	value := map[string]int{}
+	for _, r := range coverage {
+		if r.Layer == coverageLayer {
+			value[r.Measure] = r.Value
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", pkg, strings.Join(targets, ", "), number(sum))
+	}
+	var b strings.Builder
+	b.WriteString("| package | fuzz target | stored inputs | with those in the source | statements reached | of | share |\n|---|---|---:|---:|---:|---:|---:|\n")
+	last := ""
+	for _, r := range rows {
+		pkg, target, _ := strings.Cut(r.Measure, ": ")
+		name := ""
+		if pkg != last {
+			name, last = "`"+pkg+"`", pkg
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |", name, target, number(r.Value))
+		if all := value[r.Measure+": statements"]; all > 0 {
+			covered := value[r.Measure+": covered"]
+			fmt.Fprintf(&b, " %s | %s | %s | %d %% |\n", number(value[r.Measure+": inputs"]), number(covered), number(all), 100*covered/all)
+		} else {
+			b.WriteString(" | | | |\n")
+		}
 	}
 	return b.String()
 }

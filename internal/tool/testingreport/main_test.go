@@ -121,7 +121,7 @@ func TestBugsMeasured(t *testing.T) {
 	}
 }
 
-// TestFuzzTable checks the counts of stored inputs.
+// TestFuzzTable checks the counts of stored inputs and the coverage of targets.
 func TestFuzzTable(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -140,8 +140,12 @@ func TestFuzzTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "| package | fuzz targets, with the number of their stored inputs | stored inputs |\n|---|---|---:|\n" +
-		"| `p` | FuzzA 2, FuzzB 0 | 2 |\n| `q/r` | FuzzC 0 | 0 |\n"
+	rows = merge([]Row{{"fuzz coverage", "p: FuzzA: covered", "test", 1, "old"}, {"fuzz coverage", "p: FuzzB: covered", "test", 5, "old"},
+		{"fuzz coverage", "p: FuzzB: statements", "test", 10, "old"}, {"fuzz coverage", "p: FuzzRemoved: statements", "test", 10, "old"}},
+		append(rows, Row{"fuzz coverage", "p: FuzzA: inputs", "test", 4, ""}, Row{"fuzz coverage", "p: FuzzA: covered", "test", 2, ""},
+			Row{"fuzz coverage", "p: FuzzA: statements", "test", 2000, ""}), "new")
+	want := "| package | fuzz target | stored inputs | with those in the source | statements reached | of | share |\n|---|---|---:|---:|---:|---:|---:|\n" +
+		"| `p` | FuzzA | 2 | 4 | 2 | 2,000 | 0 % |\n|  | FuzzB | 0 | 0 | 5 | 10 | 50 % |\n| `q/r` | FuzzC | 0 | | | | |\n"
 	if got := table("fuzz", Results{Rows: rows}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -59,7 +59,7 @@ func table(layer string, r Results) string {
 	case bugsLayer:
 		return bugsTable(rows)
 	case fuzzLayer:
-		return fuzzTable(rows)
+		return fuzzTable(rows, r.Rows)
 	}
 	var columns []string
 	for _, s := range []string{"test", "simulate", "soak"} {
