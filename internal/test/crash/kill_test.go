@@ -26,14 +26,14 @@ func killPoints(t *testing.T, limit int) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			tr := newTrial(t, s)
-			result, calls := tr.trace(t, 0)
+			result, calls := tr.trace(t, 0, true)
 			if result.Code != 0 {
 				t.Fatalf("exit code %d: %s", result.Code, result.Output)
 			}
 			f.Add("commands", 1)
 			f.Add("file calls", result.Count)
 			for _, n := range points(calls, result.Count, limit, turn) {
-				killed, _ := tr.trace(t, n)
+				killed, _ := tr.trace(t, n, false)
 				if killed.Killed == "" {
 					continue // this run made fewer calls
 				}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/internal/test/diskmodel"
+	"github.com/anyurl/fetch/internal/test/filecalls"
 	"github.com/anyurl/fetch/internal/test/report"
 )
 
@@ -19,6 +20,9 @@ const failuresPerCommand = 3
 // described by package diskmodel. The same command must continue from each
 // state. After the end of the command, all its files must be on the disk.
 // TestSoakPowerLoss tests a power failure at each call.
+//
+// The power of a database server or of a store does not fail. A command that uses
+// them is killed at the call, so that they have the state of this moment.
 func TestPowerLoss(t *testing.T) { powerLoss(t, failuresPerCommand, 1) }
 
 // powerLoss tests at most limit power failures of each command, or one at each
@@ -27,30 +31,15 @@ func TestPowerLoss(t *testing.T) { powerLoss(t, failuresPerCommand, 1) }
 func powerLoss(t *testing.T, limit int, seeds uint64) {
 	f := report.Start(t, "power loss")
 	for turn, s := range scenarios() {
-		if s.shared {
-			continue // the state of the database and of the store at the call is not recorded
-		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			tr := newTrial(t, s)
-			result, calls := tr.trace(t, 0)
-			if result.Code != 0 {
-				t.Fatalf("exit code %d: %s", result.Code, result.Output)
+			calls, count := tr.powerAfterEnd(t, f)
+			if s.shared {
+				tr.sharedPowerLoss(t, f, points(calls, count, 2*limit, turn), limit == 0, seeds)
+				return
 			}
-			disk, err := diskmodel.Load(tr.base, tr.dir, calls)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.Add("commands", 1)
-			f.Add("file calls", disk.Len())
-			for _, rules := range []diskmodel.Rules{{}, {Directories: true}} {
-				if rules.Directories && tr.derived {
-					continue
-				}
-				tr.restore(t, disk.After(disk.Len(), rules))
-				f.Add("states after the end", 1)
-				tr.compare(t, fmt.Sprintf("power failure after the end: %s", rules))
-			}
+			disk := tr.disk(t, calls)
 			seen := map[string]bool{}
 			for _, n := range points(calls, disk.Len(), limit, turn) {
 				for _, rules := range states(seeds, uint64(n)) {
@@ -59,14 +48,76 @@ func powerLoss(t *testing.T, limit int, seeds uint64) {
 						continue
 					}
 					seen[state.Digest()] = true
-					f.Add("states", 1)
-					tr.restore(t, state)
-					if !tr.check(t, fmt.Sprintf("power failure before call %d, %s: %s", n, disk.Call(min(n, disk.Len())), rules)) {
-						f.Add("failures", 1)
-					}
+					tr.powerFailure(t, f, state, fmt.Sprintf("power failure before call %d, %s: %s", n, disk.Call(min(n, disk.Len())), rules))
 				}
 			}
 		})
+	}
+}
+
+// powerAfterEnd runs the command and checks that its files are on the disk after
+// its end. It returns the calls of the command, and the number of those that
+// trace counts.
+func (tr *trial) powerAfterEnd(t *testing.T, f *report.Figures) (calls []filecalls.Call, count int) {
+	t.Helper()
+	result, calls := tr.trace(t, 0, true)
+	if result.Code != 0 {
+		t.Fatalf("exit code %d: %s", result.Code, result.Output)
+	}
+	disk := tr.disk(t, calls)
+	f.Add("commands", 1)
+	f.Add("file calls", disk.Len())
+	for _, rules := range []diskmodel.Rules{{}, {Directories: true}} {
+		if rules.Directories && tr.derived {
+			continue
+		}
+		tr.restore(t, disk.After(disk.Len(), rules))
+		f.Add("states after the end", 1)
+		if failure := fmt.Sprintf("power failure after the end: %s", rules); !tr.shared {
+			tr.compare(t, failure)
+		} else {
+			tr.check(t, failure) // a file that was uploaded may return
+		}
+	}
+	return calls, result.Count
+}
+
+// sharedPowerLoss tests power failures at some calls of a command that uses a
+// database and a store. If all is false, a call has only one state of the disk.
+func (tr *trial) sharedPowerLoss(t *testing.T, f *report.Figures, selected []int, all bool, seeds uint64) {
+	for i, n := range selected {
+		rules := states(seeds, uint64(n))
+		if !all {
+			rules = rules[i%len(rules):][:1]
+		}
+		for _, r := range rules {
+			killed, calls := tr.trace(t, n, true)
+			if killed.Killed == "" {
+				continue // this run made fewer calls
+			}
+			disk := tr.disk(t, calls)
+			tr.powerFailure(t, f, disk.After(disk.Len(), r), fmt.Sprintf("power failure before call %d, %s: %s", n, killed.Killed, r))
+		}
+	}
+}
+
+// disk returns the history of the files of the command.
+func (tr *trial) disk(t *testing.T, calls []filecalls.Call) *diskmodel.Disk {
+	t.Helper()
+	disk, err := diskmodel.Load(tr.base, tr.dir, calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return disk
+}
+
+// powerFailure checks that the command continues from a state of the disk.
+func (tr *trial) powerFailure(t *testing.T, f *report.Figures, s diskmodel.State, failure string) {
+	t.Helper()
+	f.Add("states", 1)
+	tr.restore(t, s)
+	if !tr.check(t, failure) {
+		f.Add("failures", 1)
 	}
 }
 

@@ -217,12 +217,12 @@ func (tr *trial) reset(t *testing.T) {
 	}
 }
 
-// trace runs the command from the first files, kills it before the call with the
-// number kill, and records its calls.
-func (tr *trial) trace(t *testing.T, kill int) (filecalls.Result, []filecalls.Call) {
+// trace runs the command from the first files, and kills it before the call with
+// the number kill. It returns the calls if record is true.
+func (tr *trial) trace(t *testing.T, kill int, record bool) (filecalls.Result, []filecalls.Call) {
 	t.Helper()
 	tr.reset(t)
-	result, calls, err := tr.tracer.Run(tr.command(tr.dir, tr.arguments(tr.args)), []string{tr.dir}, kill, kill == 0)
+	result, calls, err := tr.tracer.Run(tr.command(tr.dir, tr.arguments(tr.args)), []string{tr.dir}, kill, record)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -199,6 +199,7 @@ func (d *Disk) load(c filecalls.Call, inodes map[uint64]*node) (o op, err error)
 		o.names = []change{{toDir, toBase, o.node}}
 	case filecalls.SyncAll:
 		o.syncAll = true
+	case filecalls.Send: // changes no file
 	default:
 		if o.node = d.file(c, inodes); o.node == nil {
 			err = fs.ErrNotExist
