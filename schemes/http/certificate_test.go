@@ -73,3 +73,18 @@ func certificateServer(t *testing.T, other string) *httptest.Server {
 	t.Cleanup(s.Close)
 	return s
 }
+
+// realm is a Negotiator with one server.
+type realm struct{ http.Negotiator }
+
+func (realm) Servers() []string { return []string{"kdc.test:88"} }
+
+// TestNegotiatorServers checks that all schemes connect to the servers of the
+// Negotiator, which may have private addresses.
+func TestNegotiatorServers(t *testing.T) {
+	for _, s := range http.Schemes(http.Options{Negotiator: realm{}}) {
+		if len(s.Trust) != 1 {
+			t.Errorf("%s: got %q", s.Name, s.Trust)
+		}
+	}
+}

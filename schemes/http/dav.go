@@ -31,6 +31,7 @@ func newDAVScheme(name string, opts *Options) fetch.Scheme {
 		Ports:  scheme.Ports{Class: scheme.WebPorts},
 		Links:  scheme.Links{To: []string{name}, Confined: true, From: []string{name}},
 		Secure: web == "https",
+		Trust:  opts.trusted(),
 		Traits: scheme.Traits{ReportsSize: true, ListsExactSizes: true, Listing: scheme.Directory, Parents: scheme.Folders},
 		Mirror: scheme.Mirroring{Files: scheme.FileNames{Native: true}},
 		Proxy:  scheme.ByDriver,

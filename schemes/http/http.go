@@ -95,9 +95,7 @@ func newScheme(name string, port uint16, opts *Options) fetch.Scheme {
 		Menu:   menu,
 		Open:   func(env fetch.Env) fetch.Driver { return newDriver(env, port, opts) },
 	}
-	if opts.Negotiator != nil {
-		s.Trust = opts.Negotiator.Servers()
-	}
+	s.Trust = opts.trusted()
 	if s.Secure = port == webPorts["https"]; s.Secure {
 		s.Links = scheme.Links{To: []string{"https"}, Downgrade: []string{"http"}}
 	} else { // links to these schemes are allowed, as in curl, wget and lynx
@@ -105,4 +103,12 @@ func newScheme(name string, port uint16, opts *Options) fetch.Scheme {
 		s.Ports.Extra = []uint16{443}
 	}
 	return s
+}
+
+// trusted returns the servers of the configuration to which requests connect.
+func (o *Options) trusted() []string {
+	if o.Negotiator == nil {
+		return nil
+	}
+	return o.Negotiator.Servers()
 }
