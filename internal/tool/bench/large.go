@@ -64,7 +64,7 @@ func largeCases() []Case {
 			{name: "verify", args: []string{"--no-config", "-s", "verify", "{archive}/warc/pages.warc.gz"}},
 			{name: "index", args: []string{"--no-config", "index", "{archive}/warc/pages.warc.gz"}, lines: true},
 			{name: "pack", args: []string{"--no-config", "-s", "pack", "{archive}", "--wacz", "{archive}.wacz"}},
-			{name: "replay", items: replayed, measure: replay, memory: 128 << 20},
+			{name: "replay", items: replayed, measure: requestReplayed, memory: 128 << 20},
 		},
 	}})
 }
@@ -161,9 +161,9 @@ func writeLargeArchive(records int) func(peer.TB) Object {
 	}
 }
 
-// replay sends requests for archived pages to fetch serve, and measures the
+// requestReplayed sends requests for archived pages to fetch serve, and measures the
 // server.
-func replay(b *block, opts options, object Object, records int) usage {
+func requestReplayed(b *block, opts options, object Object, records int) usage {
 	s := startServe(b, opts.program, object.Words["archive"])
 	first := s.firstByte(b, replayed, records, s.bytesPath)
 	u := usage{memory: s.stop(b), wall: first * replayed}

@@ -35,9 +35,12 @@ import (
 	"os/signal"
 	"regexp"
 	"syscall"
+
+	"github.com/anyurl/fetch/capture/browser"
 )
 
 func main() {
+	browser.Child()
 	var opts options
 	flag.StringVar(&opts.program, "fetch", "bin/fetch", "measure `program` as fetch")
 	flag.StringVar(&opts.as, "as", "", "run -fetch with the arguments of `rival`; for example, curl against curl shows the noise")

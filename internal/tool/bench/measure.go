@@ -20,9 +20,11 @@ const (
 	wall                       // time from start to exit, in seconds
 	measures                   // number of measures of a process
 	syncs    = measures        // system calls that sync files, for each file
+
+	pagesPerMinute = measures + 1
 )
 
-var measureNames = [...]string{cpu: "cpu", memory: "memory", wall: "wall", syncs: "syncs"}
+var measureNames = [...]string{cpu: "cpu", memory: "memory", wall: "wall", syncs: "syncs", pagesPerMinute: "pages/min"}
 
 func (m measure) String() string { return measureNames[m] }
 

@@ -165,9 +165,9 @@ type serving struct {
 }
 
 // startServe starts fetch serve and waits until the server listens.
-func startServe(b *block, program, archive string) *serving {
+func startServe(b *block, program, archive string, flags ...string) *serving {
 	ctx, cancel := context.WithTimeout(b.ctx, runTime)
-	cmd := exec.CommandContext(ctx, program, "--no-config", "serve", "--listen", "127.0.0.1:0", archive)
+	cmd := exec.CommandContext(ctx, program, append(append([]string{"--no-config", "serve", "--listen", "127.0.0.1:0"}, flags...), archive)...)
 	out, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -180,9 +180,13 @@ func startServe(b *block, program, archive string) *serving {
 		cancel()
 		cmd.Wait() // stop has waited, or the process was killed
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	_, url, ok := strings.Cut(strings.TrimSpace(line), "http://")
-	if err != nil || !ok {
+	var line, url string
+	lines, ok := bufio.NewReader(out), false
+	for err == nil && !ok { // other notes may come first
+		line, err = lines.ReadString('\n')
+		_, url, ok = strings.Cut(strings.TrimSpace(line), "http://")
+	}
+	if !ok {
 		b.Fatalf("bench: fetch serve: %q, %v", line, err)
 	}
 	return &serving{cmd, strings.TrimSuffix(url, "/"), "/archive/" + filepath.Base(archive) + "/"}

@@ -104,6 +104,8 @@ func figure(m measure, value float64) string {
 	switch {
 	case m == memory:
 		return fmt.Sprintf("%.1f MiB", value/(1<<20))
+	case m == pagesPerMinute:
+		return fmt.Sprintf("%.0f", value)
 	case m == syncs:
 		return fmt.Sprintf("%.3f", value)
 	case value < 0.1:
