@@ -34,7 +34,8 @@ func (c *mirrorCommand) checkStoredSeeds(ctx context.Context, seeds seedList) er
 			continue
 		}
 		judged[server] = true
-		resp, err := client.Do(ctx, &fetch.Request{URL: u, Op: fetch.Stat, From: mirror.Stranger(u)})
+		// Stat of some schemes, such as gopher, needs no connection.
+		resp, err := client.Do(ctx, &fetch.Request{URL: u, Op: fetch.Get, From: mirror.Stranger(u)})
 		if err == nil {
 			resp.Body.Close()
 			continue
