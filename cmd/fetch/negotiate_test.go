@@ -17,7 +17,7 @@ import (
 func TestNegotiate(t *testing.T) {
 	kdc := peer.KDC(t)
 	keytab := filepath.Join(kdc.Dir, "http.keytab")
-	env := []string{"KRB5_CONFIG=" + filepath.Join(kdc.Dir, "krb5.conf")}
+	env := []string{"KRB5_CONFIG=" + filepath.Join(kdc.Dir, "krb5.conf"), "KRB5RCACHENAME=none:"} // TMPDIR may be closed to the servers
 	site := peer.Apache(t, peer.ApacheOptions{Env: env, Config: []string{
 		"LoadModule auth_gssapi_module /usr/lib/apache2/modules/mod_auth_gssapi.so",
 		`<Location "/private">`, "AuthType GSSAPI", "AuthName peer", "GssapiCredStore keytab:" + keytab, "Require valid-user", "</Location>",
