@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/anyurl/fetch/internal/test/schemetest"
 )
@@ -56,86 +54,80 @@ func longEntry(name string, mode int, link string) []byte {
 	return b
 }
 
-// flood starts a server that sends n entries.
-func flood(t *testing.T, n int, entry func(i int) []byte) string {
-	return hostile(t, accepted, func(w io.Writer) {
-		b := bufio.NewWriterSize(progress{w.(net.Conn)}, 1<<16)
-		b.Write(script(nil).data(entryOf(".", 0, dirMode)))
-		for i := range n {
-			b.Write(script(nil).data(entry(i)))
+// A flood is the stream of a server that sends n entries.
+type flood struct {
+	n     int
+	entry func(i int) []byte
+	i     int
+	rest  []byte
+}
+
+func (f *flood) Read(p []byte) (int, error) {
+	if len(f.rest) == 0 {
+		if f.i == f.n {
+			return 0, io.EOF
 		}
-		b.Write(script(nil).data(byte(0), 0))
-		b.Flush()
-	})
+		f.rest = script(nil).data(f.entry(f.i))
+		f.i++
+	}
+	n := copy(p, f.rest)
+	f.rest = f.rest[n:]
+	return n, nil
 }
 
-// A progress is a connection that waits for each write, however long all take.
-type progress struct{ net.Conn }
-
-func (p progress) Write(b []byte) (int, error) {
-	p.SetDeadline(time.Now().Add(20 * time.Second))
-	return p.Conn.Write(b)
-}
-
-// TestMemory reads large directories in constant memory. A driver keeps the
-// lists of at most four directories.
+// TestMemory reads long lists in constant memory.
 func TestMemory(t *testing.T) {
 	for _, test := range worstLists {
 		t.Run(test.name, func(t *testing.T) {
-			n := min(45_000, 12<<20/len(test.entry(0)))
-			if testing.Short() {
-				n = 1000
-			}
-			addr := flood(t, n, test.entry)
-			c := schemetest.NewClient(t, Schemes())
+			n := min(25_000, 6<<20/len(test.entry(0)))
+			l := &list{s: &stream{r: bufio.NewReaderSize(&flood{n: n, entry: test.entry}, bufferSize), version: oldest}}
+			files := &indexer{}
 			before := live()
 			most := before
-			resp, err := c.Get(t.Context(), "rsync://"+addr+"/m/d/")
-			if err != nil {
-				t.Fatal(err)
-			}
-			count := 0
-			for _, err := range resp.Entries() {
+			for i := range n {
+				f, err := l.next()
 				if err != nil {
 					t.Fatal(err)
 				}
-				if count++; count%(n/5) == 0 {
+				if files.add(f); i%(n/5) == 0 {
 					most = max(most, live())
 				}
 			}
-			if used := most - before; count != n || used > 4<<20 {
-				t.Errorf("%d entries, %d bytes", count, used)
+			if used := most - before; used > 3<<20 {
+				t.Errorf("%d bytes", used)
 			}
+			runtime.KeepAlive(files)
 		})
 	}
 }
 
-// TestMemoryOfSessions reads directories whose lists are just short enough to be
-// kept by idle sessions.
-func TestMemoryOfSessions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads 160,000 entries")
-	}
-	addr := flood(t, maxIndex-1, worstLists[2].entry)
-	c := schemetest.NewClient(t, Schemes())
+// TestMemoryOfIndex sorts the longest list that is kept. A driver keeps at most
+// maxIdle of them.
+func TestMemoryOfIndex(t *testing.T) {
 	before := live()
-	for i := range 2 * maxIdle {
-		n := 0
-		resp, err := c.Get(t.Context(), fmt.Sprintf("rsync://%s/m/%d/", addr, i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, err := range resp.Entries() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			n++
-		}
-		if n != maxIndex-1 {
-			t.Errorf("%d entries", n)
-		}
+	files := &indexer{}
+	for i := range maxIndex {
+		files.add(item{name: fmt.Sprintf("%0*d", maxIndexNames/maxIndex, i), mode: fileMode})
 	}
-	if used := live() - before; used < maxIdle<<20 || used > 3*maxIdle<<20 {
+	x := files.index(newest)
+	if used := live() - before; x == nil || len(x.files) != maxIndex || used > 3<<20 {
 		t.Errorf("%d bytes", used)
+	}
+	if f, ok := x.find(fmt.Sprintf("%0*d", maxIndexNames/maxIndex, 12_345)); !ok || f.number != 12_345 {
+		t.Errorf("%v, %v", f, ok)
+	}
+}
+
+// TestLongList reads a long list from a server.
+func TestLongList(t *testing.T) {
+	const n = maxIndex + 1000
+	addr := hostile(t, accepted, func(w io.Writer) {
+		w.Write(script(nil).data(entryOf(".", 0, dirMode)))
+		io.Copy(w, &flood{n: n, entry: worstLists[0].entry})
+		w.Write(script(nil).data(byte(0), 0))
+	})
+	c := schemetest.NewClient(t, Schemes())
+	if got := summary(c.Get(t.Context(), "rsync://"+addr+"/m/d/")); got != fmt.Sprintf("menu of %d", n) {
+		t.Error(got)
 	}
 }
