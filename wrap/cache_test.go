@@ -219,6 +219,16 @@ func TestCacheEviction(t *testing.T) {
 	}
 }
 
+// TestCopyingBody checks that a listing of exactly the limit is kept.
+func TestCopyingBody(t *testing.T) {
+	for limit, want := range map[int]string{2: "", 3: "abc"} {
+		b := &copyingBody{ReadCloser: io.NopCloser(strings.NewReader("abc")), limit: limit}
+		if got, err := io.ReadAll(b); err != nil || string(got) != "abc" || string(b.text) != want || b.tooLarge != (want == "") {
+			t.Errorf("limit %d: %q, %v; kept %q, too large %v", limit, got, err, b.text, b.tooLarge)
+		}
+	}
+}
+
 // TestCachedBody checks the Body of a cached listing.
 func TestCachedBody(t *testing.T) {
 	m := &menus{}

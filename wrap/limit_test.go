@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -99,4 +102,19 @@ func TestLimitCancel(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLimitAtEnd checks that the end of a body does not wait for the bytes of
+// another body with the same limit.
+func TestLimitAtEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bucket := rate.NewLimiter(10, 10)
+		bucket.ReserveN(time.Now(), 10)
+		bucket.ReserveN(time.Now(), 10)
+		b := &limited{ReadCloser: io.NopCloser(strings.NewReader("")), bucket: bucket, ctx: t.Context()}
+		start := time.Now()
+		if n, err := b.Read(make([]byte, 1)); n != 0 || err != io.EOF || time.Since(start) != 0 {
+			t.Errorf("%d, %v after %v", n, err, time.Since(start))
+		}
+	})
 }

@@ -77,6 +77,7 @@ func TestRetry(t *testing.T) {
 		{"doubles to a minute", times(20, fetch.Timeout), RetryOptions{Attempts: 12, Total: -1}, 12, 63500*time.Millisecond + 4*time.Minute, fetch.Timeout},
 		{"no more time", times(99, fetch.Timeout), RetryOptions{Attempts: 99}, 16, 63500*time.Millisecond + 8*time.Minute, fetch.Timeout},
 		{"little time", times(9, fetch.Timeout), RetryOptions{Total: s}, 2, 500 * time.Millisecond, fetch.Timeout},
+		{"exactly enough time", times(9, fetch.Timeout), RetryOptions{Total: 500 * time.Millisecond}, 2, 500 * time.Millisecond, fetch.Timeout},
 		{"fixed delay", times(9, fetch.Timeout), RetryOptions{Delay: 7 * s}, 4, 21 * s, fetch.Timeout},
 		{"as long as asked", []error{later(90 * s)}, RetryOptions{Delay: s}, 2, 90 * s, 0},
 		{"not as long as asked", []error{later(time.Hour)}, RetryOptions{Total: -1}, 2, 10 * time.Minute, 0},

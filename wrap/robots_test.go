@@ -14,6 +14,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/base/robots"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -297,6 +298,19 @@ func TestRobotsPolite(t *testing.T) {
 			t.Errorf("took %v", took)
 		}
 	})
+}
+
+// TestRobotsSize checks that rules that are not kept do not count.
+func TestRobotsSize(t *testing.T) {
+	r := &robot{sites: map[fetch.Origin]*site{}}
+	s, _ := r.claim(fetch.Origin{})
+	var err error
+	if s.file, err = robots.Parse(strings.NewReader("User-agent: *\nDisallow: /\n")); err != nil {
+		t.Fatal(err)
+	}
+	if r.publish(fetch.Origin{}, s); s.file.Size() == 0 || r.size != 0 || len(r.sites) != 0 {
+		t.Errorf("%d bytes of %d sites, the file has %d", r.size, len(r.sites), s.file.Size())
+	}
 }
 
 // TestRobotsMemory checks that the memory for rules is bounded.
