@@ -140,7 +140,7 @@ func choose(names []string, covered map[string]bool, run func([]string) (map[str
 	}
 	if len(names) == 1 {
 		maps.Copy(covered, reached)
-		return names, nil
+		return slices.Clone(names), nil
 	}
 	chosen, err = choose(names[:len(names)/2], covered, run)
 	if err != nil || len(covered) == len(all) {
