@@ -170,6 +170,7 @@ func TestRemaining(t *testing.T) {
 		{"rounded", save.Progress{Bytes: 1, Size: 10, Rate: 2}, 5 * time.Second, true, "1 of 10 bytes, 2 bytes/s, 5s left"},
 		{"more than announced", save.Progress{Bytes: 11, Size: 10, Rate: 2}, 0, false, "11 of 10 bytes, 2 bytes/s"},
 		{"more than a year", save.Progress{Size: 1 << 50, Rate: 1}, 0, false, "0 of 1125899906842624 bytes, 1 bytes/s"},
+		{"a year", save.Progress{Size: 365 * 24 * 3600, Rate: 1}, 365 * 24 * time.Hour, true, "0 of 31536000 bytes, 1 bytes/s, 8760h0m0s left"},
 		{"complete", save.Progress{Bytes: 10, Size: 10}, 0, true, "10 of 10 bytes, 0s left"},
 	} {
 		if left, ok := c.p.Remaining(); left != c.left || ok != c.ok || c.p.String() != c.text {

@@ -15,6 +15,7 @@ func TestMask(t *testing.T) {
 		{"ftp://@h/p", "ftp://***@h/p"},
 		{"http://h/a@b", "http://h/a@b"},
 		{"http://h?a@b", "http://h?a@b"},
+		{"file:///a@b", "file:///a@b"},
 		{"http://h#a@b", "http://h#a@b"},
 		{"http://h/?u=http://u:p@h", "http://h/?u=http://u:p@h"},
 		{"//u:p@h", "//***@h"},

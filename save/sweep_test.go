@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/savetest"
@@ -168,6 +169,26 @@ func TestSyncOrder(t *testing.T) {
 		if got := strings.Join(got, " "); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
 		}
+	}
+}
+
+// TestSyncTime checks that a file with a modification time is synced too.
+func TestSyncTime(t *testing.T) {
+	_, out := folder(t, "")
+	fsys := &savetest.FS{}
+	f := create(t, out, save.Options{FS: fsys})
+	f.SetTime(time.Unix(1e9, 0))
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	var verbs []string
+	for _, op := range fsys.Ops() {
+		if op.Verb == "chtimes" || op.Verb == "sync" || strings.HasPrefix(op.Verb, "rename") {
+			verbs = append(verbs, op.Verb)
+		}
+	}
+	if got, want := strings.Join(verbs, " "), "chtimes sync renamenew"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
