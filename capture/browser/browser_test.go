@@ -240,35 +240,3 @@ func TestCrashes(t *testing.T) {
 		t.Errorf("after the crash: %v", err)
 	}
 }
-
-// TestLongTexts reads documents that are longer than a part and longer than the
-// limit for all documents of a page.
-func TestLongTexts(t *testing.T) {
-	b := open(t, browser.Options{PageIdle: 100 * time.Millisecond, Copies: []string{"text"}})
-	const smiles = 300_000
-	site := &pages{texts: map[string]string{
-		"http://a.test/": `<body><script>document.body.append('x' + '\u{1f600}'.repeat(300000))</script>`,
-		"http://b.test/": `<body><iframe src="/frame"></iframe><iframe src="http://c.test/frame"></iframe>`,
-	}}
-	const frame = `<body><script>document.body.append('é'.repeat(3 << 20))</script>`
-	site.texts["http://b.test/frame"], site.texts["http://c.test/frame"] = frame, frame
-	visit := func(url string) *browser.Page {
-		p, err := b.Visit(t.Context(), &browser.Visit{URL: url, Handler: site})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	p := visit("http://a.test/")
-	if want := "x" + strings.Repeat("\U0001f600", smiles); strings.TrimSpace(p.Text) != want || !strings.Contains(p.Frames[0].HTML, want) || len(p.Notes) > 0 {
-		t.Errorf("text of %d bytes, elements of %d bytes, notes %q", len(p.Text), len(p.Frames[0].HTML), p.Notes)
-	}
-	p = visit("http://b.test/")
-	size := 0
-	for _, f := range p.Frames {
-		size += len(f.HTML)
-	}
-	if size < 6<<20 || size > 9<<20 || !slices.Contains(p.Notes, "a text of the page was truncated") {
-		t.Errorf("%d frames with %d bytes, notes %q", len(p.Frames), size, p.Notes)
-	}
-}

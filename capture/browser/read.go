@@ -6,23 +6,18 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
 // Limits for the results of a page.
 const (
 	maxFrames = 100
-	maxText   = 4 << 20  // characters of all documents of a page, or of its text
-	partSize  = 1 << 18  // characters that are read at a time
+	maxText   = 4 << 20  // characters of a document or of its text
 	maxCopy   = 64 << 20 // bytes of a copy
 )
 
-// readURL is an expression for the URL of a document.
-const readURL = `document.URL.slice(0, 65536)`
-
-// readDocument is an expression for the elements of a document. The elements in
-// shadow trees are in templates, as declarative shadow roots are.
+// readDocument is an expression for the URL and the elements of a document. The
+// elements in shadow trees are in templates, as declarative shadow roots are.
 const readDocument = `(() => {
 	const roots = [];
 	const collect = node => {
@@ -32,25 +27,22 @@ const readDocument = `(() => {
 	};
 	collect(document);
 	const all = document.documentElement;
-	if (!all) { return ''; }
+	if (!all) { return {url: document.URL, html: ''}; }
 	let html = all.outerHTML;
 	if (roots.length && all.getHTML) {
 		html = all.cloneNode(false).outerHTML.replace(/<\/html>$/i, '') + all.getHTML({shadowRoots: roots}) + '</html>';
 	}
 	const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) + '\n' : '';
-	return type + html;
+	return {url: document.URL.slice(0, 65536), html: (type + html).slice(0, LIMIT)};
 })()`
 
 // readText is an expression for the visible text of a document.
-const readText = `((document.body || document.documentElement).innerText || '')`
+const readText = `((document.body || document.documentElement).innerText || '').slice(0, LIMIT)`
 
-// readPart is an expression for a part of the text in long. It does not end
-// between the two units of a character.
-const readPart = `((at, end) => {
-	const unit = long.charCodeAt(end - 1);
-	if (end < long.length && end - at > 1 && unit >= 0xd800 && unit < 0xdc00) { end--; }
-	return {text: long.slice(at, end), end};
-})(%d, %d)`
+// withLimit sets the limit in an expression.
+func withLimit(expression string) string {
+	return fmt.Sprintf("{const LIMIT = %d; %s}", maxText, expression)
+}
 
 //go:embed behaviors.js
 var behaviors string
@@ -120,37 +112,6 @@ func (p *page) evaluate(ctx context.Context, f frame, expression string, result 
 	return err
 }
 
-// readLong returns at most limit characters of the value of a JavaScript
-// expression. It reads the value in parts, because we store each message of the
-// browser in memory.
-func (p *page) readLong(ctx context.Context, f frame, expression string, limit int) (string, error) {
-	var length int
-	if err := p.evaluate(ctx, f, "globalThis.long = "+expression+"; long.length", &length); err != nil {
-		return "", err
-	}
-	if length > limit {
-		p.note("a text of the page was truncated")
-		length = max(limit, 0)
-	}
-	var all strings.Builder
-	all.Grow(length)
-	for at := 0; at < length; {
-		var part struct {
-			Text string
-			End  int
-		}
-		if err := p.evaluate(ctx, f, fmt.Sprintf(readPart, at, min(at+partSize, length)), &part); err != nil {
-			return "", err
-		}
-		if part.End <= at {
-			return "", errors.New("the browser returns no text")
-		}
-		at = part.End
-		all.WriteString(part.Text)
-	}
-	return all.String(), p.evaluate(ctx, f, "globalThis.long = ''", nil)
-}
-
 // behave carries out the behaviors in the page, at most until the time end.
 func (p *page) behave(ctx context.Context, end time.Time) {
 	left := time.Until(end)
@@ -186,17 +147,12 @@ func (p *page) read(ctx context.Context) (*Page, error) {
 	if err != nil {
 		return nil, p.timeout(limited, err)
 	}
-	result, left := &Page{}, maxText
+	result := &Page{}
 	for i, f := range frames {
 		var d Frame
-		err := p.evaluate(limited, f, readURL, &d.URL)
-		if err == nil {
-			d.HTML, err = p.readLong(limited, f, readDocument, left)
-		}
-		if err != nil && i == 0 {
+		if err := p.evaluate(limited, f, withLimit(readDocument), &d); err != nil && i == 0 {
 			return nil, p.timeout(limited, err)
 		} else if err == nil {
-			left -= len(d.HTML)
 			result.Frames = append(result.Frames, d)
 		}
 	}
@@ -238,7 +194,8 @@ func (p *page) copy(ctx context.Context, name string, f frame) (Copy, error) {
 		data, err := p.print(ctx)
 		return Copy{name, "application/pdf", data}, err
 	default:
-		text, err := p.readLong(ctx, f, readText, maxText)
+		var text string
+		err := p.evaluate(ctx, f, withLimit(readText), &text)
 		return Copy{name, "text/plain", []byte(text)}, err
 	}
 }
