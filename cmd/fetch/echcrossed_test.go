@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/app"
@@ -47,6 +48,20 @@ func newECHSite(t *testing.T) *echSite {
 	return s
 }
 
+// A sharedBuffer is a buffer for writers that run at the same time.
+type sharedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *sharedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func (b *sharedBuffer) WriteString(s string) (int, error) { return b.Write([]byte(s)) }
+
 // run runs a command in a new folder. The words GOOD, STALE and OFF are the ports
 // of the servers.
 func (s *echSite) run(t *testing.T, dir, line string) (code int, out, messages string) {
@@ -63,7 +78,7 @@ func (s *echSite) run(t *testing.T, dir, line string) (code int, out, messages s
 		args = append(flags, args...)
 	}
 	t.Chdir(dir)
-	var stdout, stderr bytes.Buffer
+	var stdout, stderr sharedBuffer // jobs of -Z write their errors at the same time
 	code = app.Run(args, strings.NewReader(""), &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }

@@ -200,7 +200,7 @@ func TestHelpWords(t *testing.T) {
 		{"word in upper case", "METALINK", "\n  fetch help verify-downloads\n"},
 		{"word of a scheme", "wais_proxy", "\n  fetch help wais\n"},
 		{"start of a word", "resum", "\n  fetch help downloading\n"},
-		{"command with another word", "mirror unread", ""},
+		{"command with another word", "mirror xyzzy", ""},
 		{"control characters", "resume \x1b", ""},
 	} {
 		var out, stderr bytes.Buffer
