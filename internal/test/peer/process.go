@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -39,14 +40,23 @@ func (s *Server) spawn(c command, socket *os.File) (*process, error) {
 	if err := ownGroup(cmd, c.user); err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	p := &process{cmd: cmd, quit: c.quit, done: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		// The kernel kills cmd when the thread that started it ends. Without the
+		// lock, another goroutine could use this thread and end it.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // the log contains the reason
+			close(p.done)
+		}
+	}()
+	if err := <-started; err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, quit: c.quit, done: make(chan struct{})}
-	go func() {
-		_ = cmd.Wait() // the log contains the reason
-		close(p.done)
-	}()
 	return p, nil
 }
 

@@ -19,7 +19,7 @@ type SelfservOptions struct {
 	Args   []string // further arguments
 }
 
-// Selfserv starts the server of NSS (Debian 13 libnss3-tools), whose TLS is
+// Selfserv starts the server of NSS of Debian 13 (Debian libnss3-tools), whose TLS is
 // independent of package crypto/tls. It answers each request with a copy of the
 // request. Selfserv returns the server and the ECHConfigList of its key.
 func Selfserv(t TB, opts SelfservOptions) (s *Server, list []byte) {

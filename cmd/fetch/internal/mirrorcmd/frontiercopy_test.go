@@ -241,7 +241,7 @@ func TestFrontierCopyRefused(t *testing.T) {
 		}
 		for _, cmd := range []*exec.Cmd{
 			c.command("mirror", "--worker", "w", "--output-dir", dir),
-			exec.Command(c.fetch, "mirror", "--warc", "--no-tree", "--output-dir", dir),
+			exec.Command(c.fetch, "mirror", "--warc", "--no-tree", "--output-dir", dir, "file://"+c.dir+"/"),
 		} {
 			if e := commandtest.Exec(t, cmd); e.Code != 2 || !strings.Contains(e.Stderr, "was interrupted: run it again") {
 				t.Errorf("%v", e)
