@@ -28,10 +28,10 @@ func newIdentity(o Options) *identity {
 }
 
 // permits reports whether the request with the grant g may use client
-// certificates. The user must have entered its URL, or must have entered a URL
-// of the same host and port that leads to it. A redirect or link to the same
-// host with TLS is also permitted, if both URLs have the standard ports. The
-// parameter from is the scheme of the document that supplied the URL.
+// certificates. It may if the user entered its URL. It also may if the URL comes
+// from a page on the same host and port, and the user entered a URL of this server.
+// If both URLs have the standard ports, the page may be without TLS. The parameter
+// from is the scheme of the page.
 func (i *identity) permits(g *grant, from *Scheme) bool {
 	if i == nil {
 		return true

@@ -99,6 +99,7 @@ type pause struct {
 
 // mayClaim reports whether the worker may claim hosts. A worker with a store
 // pauses while too many files wait for their upload, or while the disk is full.
+// After a full disk, it requires a reserve as long as uploads can make space.
 func (c *crawl) mayClaim() bool {
 	if !c.archive.Uploads() {
 		return true

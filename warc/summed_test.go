@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A countedBlock is a summedBlock with SHA-1 sums that counts the bytes that are
+// A countedBlock is a summedBlock with SHA-1 sums. It counts the bytes that are
 // read.
 type countedBlock struct {
 	io.ReadSeeker

@@ -300,7 +300,7 @@ func TestRobotsPolite(t *testing.T) {
 	})
 }
 
-// TestRobotsSize checks that rules that are not kept do not count.
+// TestRobotsSize checks that only stored rules count.
 func TestRobotsSize(t *testing.T) {
 	r := &robot{sites: map[fetch.Origin]*site{}}
 	s, _ := r.claim(fetch.Origin{})
