@@ -36,7 +36,11 @@ func powerLoss(t *testing.T, limit int, seeds uint64) {
 			tr := newTrial(t, s)
 			calls, count := tr.powerAfterEnd(t, f)
 			if s.shared {
-				tr.sharedPowerLoss(t, f, points(calls, count, 2*limit, turn), limit == 0, seeds)
+				selected := points(calls, count, 2*limit, turn)
+				if limit > 0 { // a call between the end of the crawl and the end of the process
+					selected = append(selected, count-count/10)
+				}
+				tr.sharedPowerLoss(t, f, selected, limit == 0, seeds)
 				return
 			}
 			disk := tr.disk(t, calls)

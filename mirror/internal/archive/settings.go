@@ -13,10 +13,11 @@ import (
 )
 
 // WriteReport replaces the report about the last run. The functions write the
-// JSON form and the text form.
+// JSON form and the text form. Their names are on the disk before the run ends in
+// the database, because a shared crawl that has ended writes no further report.
 func (a *Archive) WriteReport(json, text func(io.Writer) error) error {
 	err := replaceFile(a.folder.root, reportJSON, json)
-	return Classify(errors.Join(err, replaceFile(a.folder.root, reportText, text)))
+	return Classify(errors.Join(err, replaceFile(a.folder.root, reportText, text), syncFolders(a.folder.root, ".")))
 }
 
 // WriteOptions stores the options of a run for ReadOptions. It replaces the
