@@ -240,9 +240,13 @@ func (b *builder) add(ctx context.Context, l warc.Line, title, text string) erro
 		stored = nil
 	}
 	err = b.conn.Exec("insert into doc (file, offset, timestamp, url, text) values (?, ?, ?, ?, ?)", l.File, l.Offset, l.Timestamp, l.URL, stored)
+	id = b.conn.LastID()
+	title, facets := joined(d.title), facetsOf(u.Scheme(), u.Host(), kind, l.Timestamp)
 	if err == nil {
-		err = b.conn.Exec("insert into word (rowid, title, body, facet) values (?, ?, ?, ?)", b.conn.LastID(), joined(d.title), joined(d.body),
-			facetsOf(u.Scheme(), u.Host(), kind, l.Timestamp))
+		err = b.conn.Exec("insert into word (rowid, title, body, facet) values (?, ?, ?, ?)", id, title, joined(d.body), facets)
+	}
+	if err == nil {
+		err = b.conn.Exec("insert into heading (rowid, title, facet) values (?, ?, ?)", id, title, facets)
 	}
 	b.summary.Added++
 	return err
@@ -273,11 +277,10 @@ func (b *builder) removeMissing() error {
 		return err
 	})
 	for _, id := range missing {
-		if err == nil {
-			err = b.conn.Exec("delete from word where rowid=?", id)
-		}
-		if err == nil {
-			err = b.conn.Exec("delete from doc where id=?", id)
+		for _, table := range []string{"word", "heading", "doc"} {
+			if err == nil {
+				err = b.conn.Exec("delete from "+table+" where rowid=?", id)
+			}
 		}
 	}
 	b.summary.Removed = len(missing)

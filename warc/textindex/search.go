@@ -2,6 +2,7 @@ package textindex
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -87,12 +88,12 @@ func (x *Index) find(ctx context.Context, q Query, wanted, unwanted []phrase) (r
 	}
 	defer interruptAfter(x.conn, ctx, searchTime)()
 	expression := q.expression("title body", wanted, unwanted)
-	count, err = x.count(expression, MaxCount)
+	err = x.conn.Scan("select count(*) from (select 1 from word where word match ? limit ?)", []any{expression, MaxCount}, &count)
 	switch {
 	case err == nil && count < MaxCount:
 		rows, err = x.ranked(expression, q.Limit+1, q.Skip)
 	case err == nil:
-		rows, err = x.unranked(expression, q.expression("title", wanted, unwanted), q.Limit+1, q.Skip)
+		rows, err = x.unranked(expression, q.expression("title", wanted, nil), q.Limit+1, q.Skip)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -101,13 +102,6 @@ func (x *Index) find(ctx context.Context, q Query, wanted, unwanted []phrase) (r
 		return nil, 0, unusable(x.path, err)
 	}
 	return rows, count, nil
-}
-
-// count returns the number of captures that match an FTS5 expression, at most
-// limit.
-func (x *Index) count(expression string, limit int) (n int, err error) {
-	err = x.conn.Scan("select count(*) from (select 1 from word where word match ? limit ?)", []any{expression, limit}, &n)
-	return n, err
 }
 
 // ranked returns the rows of the captures that match, the best first.
@@ -120,24 +114,44 @@ func (x *Index) ranked(expression string, limit, skip int) ([]docRow, error) {
 
 // unranked returns the rows of the captures that match, those with all words in
 // the title first.
-func (x *Index) unranked(expression, inTitle string, limit, skip int) ([]docRow, error) {
-	const query = `select file, offset, timestamp, url, text from (select rowid as hit from word where word match ? limit ? offset ?)
-		join doc on doc.id = hit`
-	first, err := x.rows(query, inTitle, limit, skip)
-	if err != nil || len(first) == limit {
-		return first, err
+func (x *Index) unranked(expression, inTitle string, limit, skip int) (rows []docRow, err error) {
+	wanted := skip + limit
+	ids, err := x.ids(`select rowid from heading where heading match ?
+		and exists (select 1 from word where word match ? and word.rowid = heading.rowid) limit ?`, inTitle, expression, wanted)
+	if err == nil && len(ids) < wanted {
+		var all []int64
+		all, err = x.ids("select rowid from word where word match ? limit ?", expression, wanted+len(ids))
+		titles := ids
+		for _, id := range all {
+			if !slices.Contains(titles, id) {
+				ids = append(ids, id)
+			}
+		}
 	}
-	titles, err := x.count(inTitle, maxSkip+MaxLimit+1)
-	if err != nil {
-		return nil, err
+	for _, id := range ids[min(skip, len(ids)):min(wanted, len(ids))] {
+		if err == nil {
+			var d []docRow
+			d, err = x.rows("select file, offset, timestamp, url, text from doc where id = ?", id)
+			rows = append(rows, d...)
+		}
 	}
-	rest, err := x.rows(query, "("+expression+") NOT ("+inTitle+")", limit-len(first), max(skip-titles, 0))
-	return append(first, rest...), err
+	return rows, err
 }
 
-// rows returns the rows of a query with an FTS5 expression, a limit and an offset.
-func (x *Index) rows(query, expression string, limit, skip int) (rows []docRow, err error) {
-	err = x.conn.ForEachRow(query, []any{expression, limit, skip}, func(r *sqlite.Row) error {
+// ids returns the row numbers that a query selects.
+func (x *Index) ids(query string, args ...any) (ids []int64, err error) {
+	err = x.conn.ForEachRow(query, args, func(r *sqlite.Row) error {
+		var id int64
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
+
+// rows returns the rows of the table doc that a query selects.
+func (x *Index) rows(query string, args ...any) (rows []docRow, err error) {
+	err = x.conn.ForEachRow(query, args, func(r *sqlite.Row) error {
 		var d docRow
 		err := r.Scan(&d.file, &d.offset, &d.timestamp, &d.url, &d.text)
 		rows = append(rows, d)

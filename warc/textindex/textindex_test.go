@@ -184,32 +184,42 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
-// TestFrequent searches for a word that more texts have than are compared.
+// TestFrequent searches for words that more texts have than are compared.
 func TestFrequent(t *testing.T) {
 	var all []sample
 	for n := range textindex.MaxCount + 50 {
-		title := ""
+		title, body := "", "a frequent word"
 		if n%100 == 7 {
 			title = "<title>frequent</title>"
 		}
-		all = append(all, sample{"20240101", fmt.Sprintf("http://a.example/%05d", n), "", page(title + "a frequent word")})
+		if n%200 == 7 {
+			body += " indeed"
+		}
+		all = append(all, sample{"20240101", fmt.Sprintf("http://a.example/%05d", n), "", page(title + body)})
 	}
 	x, _ := open(t, write(t, t.TempDir(), "a.warc.gz", all))
-	seen := map[string]bool{}
-	for skip := 0; skip < 150; skip += 30 {
-		r, err := x.Search(t.Context(), textindex.Query{Words: "frequent", Skip: skip, Limit: 30})
-		if err != nil || r.Count != textindex.MaxCount || len(r.Hits) != 30 || !r.More {
-			t.Fatalf("skip %d: %d of %d results, %v", skip, len(r.Hits), r.Count, err)
-		}
-		for i, h := range r.Hits {
-			if inTitle := skip+i < 51; inTitle != (h.Title != "") {
-				t.Errorf("result %d has the title %q", skip+i, h.Title)
+	for words, titles := range map[string]int{
+		"frequent":           51,
+		"frequent -indeed":   25, // the body decides whether a title counts
+		`"a frequent word"`:  0,  // each word of a phrase is in a title or a body, but no title has them all
+		"frequent year:2024": 51,
+	} {
+		seen := map[string]bool{}
+		for skip := 0; skip < 150; skip += 30 {
+			r, err := x.Search(t.Context(), textindex.Query{Words: words, Skip: skip, Limit: 30})
+			if err != nil || r.Count != textindex.MaxCount || len(r.Hits) != 30 || !r.More {
+				t.Fatalf("%s, skip %d: %d of %d results, %v", words, skip, len(r.Hits), r.Count, err)
 			}
-			seen[h.URL.String()] = true
+			for i, h := range r.Hits {
+				if inTitle := skip+i < titles; titles > 0 && inTitle != (h.Title != "") {
+					t.Errorf("%s: result %d has the title %q", words, skip+i, h.Title)
+				}
+				seen[h.URL.String()] = true
+			}
 		}
-	}
-	if len(seen) != 150 {
-		t.Errorf("%d different results", len(seen))
+		if len(seen) != 150 {
+			t.Errorf("%s: %d different results", words, len(seen))
+		}
 	}
 }
 
@@ -319,7 +329,8 @@ func TestHostileIndex(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, path string){
 		"no database":      overwrite(0, "no database"),
 		"foreign database": script("pragma application_id=1"),
-		"newer version":    script("pragma user_version=2"),
+		"newer version":    script("pragma user_version=3"),
+		"earlier version":  script("drop table heading; pragma user_version=1"),
 		"trigger":          script("create trigger x after insert on doc begin delete from doc; end"),
 		"view":             script("create view x as select * from doc"),
 		"further table":    script("create table x (y)"),
