@@ -118,6 +118,75 @@ func TestBusyPage(t *testing.T) {
 	}
 }
 
+// TestFrames opens pages with frames of other sites. Each site has a process of its
+// own.
+func TestFrames(t *testing.T) {
+	long := open(t, browser.Options{PageIdle: 100 * time.Millisecond, PageTime: time.Minute})
+	short := open(t, browser.Options{PageIdle: 100 * time.Millisecond, PageTime: 3 * time.Second})
+	const maxSites = 20 // with the page
+	frames := func(from, to int) string {
+		var text strings.Builder
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&text, `<iframe src="http://%c%c.test/"></iframe>`, 'a'+i/26, 'a'+i%26)
+		}
+		return text.String()
+	}
+	for _, c := range []struct {
+		name, page, frame string // the texts of the page and of each frame
+		read              int
+		note              string
+	}{
+		{"as many sites as are allowed", frames(0, maxSites-1), "fine", maxSites, ""},
+		{"too many sites", frames(0, 60), "fine", maxSites, "frames were not loaded, because a page has at most 200 documents of 20 sites"},
+		{"one site", `<iframe src="http://x.aa.test/"></iframe>` + strings.Repeat(`<iframe src="http://aa.test/"></iframe>`, 30), "fine", 32, ""},
+		{"frames in frames", frames(0, 10), frames(26, 40), 0, "frames were not loaded, because a page has at most 200 documents of 20 sites"},
+		{"a frame that does not answer", `<iframe src="http://hung.test/"></iframe>` + frames(0, 3), "fine", 4, "a frame was not read, because its scripts do not end"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := long
+			if strings.Contains(c.page, "hung") {
+				b = short // the page is never loaded
+			}
+			var mu sync.Mutex
+			hosts := map[string]bool{}
+			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				hosts[strings.TrimPrefix(r.URL.Host, "x.")] = true
+				mu.Unlock()
+				w.Header().Set("Content-Type", "text/html")
+				switch r.URL.Host {
+				case "page.test":
+					fmt.Fprint(w, c.page)
+				case "hung.test":
+					fmt.Fprint(w, "<script>onload = () => { while (1) {} }</script>")
+				default:
+					text := "fine"
+					if strings.HasPrefix(r.URL.Host, "a") {
+						text = c.frame
+					}
+					fmt.Fprint(w, text)
+				}
+			})
+			p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://page.test/", Handler: h, Navigate: func(string) {}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			read := 0
+			for _, f := range p.Frames {
+				if strings.Contains(f.HTML, "fine") || f.URL == "http://page.test/" {
+					read++
+				}
+			}
+			if c.read > 0 && read != c.read || len(hosts) > maxSites {
+				t.Errorf("%d frames were read, want %d; %d sites were requested", read, c.read, len(hosts))
+			}
+			if c.note != "" && !slices.Contains(p.Notes, c.note) || c.note == "" && len(p.Notes) > 0 {
+				t.Errorf("notes: %q, want %q", p.Notes, c.note)
+			}
+		})
+	}
+}
+
 // TestHostilePages opens pages that do not let the browser read them, or that
 // leave. The visit after them succeeds.
 func TestHostilePages(t *testing.T) {

@@ -54,7 +54,8 @@ type page struct {
 // visit opens a page in a tab.
 func (in *instance) visit(ctx context.Context, t *tab, v *Visit) (*Page, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p := &page{in: in, v: v, ctx: ctx, cancel: cancel, traffic: newTraffic(ctx, v.Handler), loaded: make(chan struct{})}
+	p := &page{in: in, v: v, ctx: ctx, cancel: cancel, loaded: make(chan struct{})}
+	p.traffic = newTraffic(ctx, v.Handler, p.note)
 	t.set(p.traffic)
 	defer p.close(t)
 	if err := p.open(ctx, t); err != nil {
@@ -218,11 +219,11 @@ func (p *page) waitIdle(ctx context.Context, end time.Time) {
 func (p *page) finishTasks(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	var world struct{ ExecutionContextID int64 }
-	if err := p.call(ctx, "Page.createIsolatedWorld", map[string]any{"frameId": p.target, "worldName": worldName}, &world); err != nil {
+	f, err := p.frame(ctx, p.session, p.target)
+	if err != nil {
 		return err
 	}
-	return p.evaluate(ctx, frame{p.session, world.ExecutionContextID}, nextIdle, nil)
+	return p.evaluate(ctx, f, nextIdle, nil)
 }
 
 // note adds a text to the notes of the result, once. The text contains nothing

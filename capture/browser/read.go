@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -63,36 +65,67 @@ type frameTree struct {
 	ChildFrames []frameTree
 }
 
-// allFrames returns the frames of the page. The first is the page itself.
-func (p *page) allFrames(ctx context.Context) (all []frame, err error) {
+// frameHung is the note for a frame whose elements are missing in the result.
+const frameHung = "a frame was not read, because its scripts do not end"
+
+// allFrames returns the frames of the page. The first is the page itself. The
+// frames of a process that does not answer in half of the time are left out.
+func (p *page) allFrames(ctx context.Context) ([]frame, error) {
+	all, err := p.framesOf(ctx, p.session)
+	if err == nil && len(all) == 0 {
+		err = errors.Join(ErrHung, context.Cause(ctx))
+	}
+	if err != nil {
+		return nil, err
+	}
 	p.mu.Lock()
-	sessions := append([]string{p.session}, p.frames...)
+	sessions := slices.Clone(p.frames)
 	p.mu.Unlock()
+	limited, cancel := context.WithTimeout(ctx, readTime/2)
+	defer cancel()
+	found := make([][]frame, len(sessions))
+	var calls sync.WaitGroup
 	for i, session := range sessions {
-		var tree struct{ FrameTree frameTree }
-		err := p.in.conn.Call(ctx, session, "Page.getFrameTree", nil, &tree)
-		if err != nil && i == 0 {
-			return nil, err
-		}
-		var add func(frameTree)
-		add = func(t frameTree) {
-			var world struct{ ExecutionContextID int64 }
-			if t.Frame.ID == "" || len(all) >= maxFrames {
-				return
+		calls.Go(func() {
+			frames, err := p.framesOf(limited, session)
+			if err != nil && limited.Err() != nil {
+				p.note(frameHung)
 			}
-			if p.in.conn.Call(ctx, session, "Page.createIsolatedWorld", map[string]any{"frameId": t.Frame.ID, "worldName": worldName}, &world) == nil {
-				all = append(all, frame{session, world.ExecutionContextID})
-			}
-			for _, child := range t.ChildFrames {
-				add(child)
-			}
-		}
-		add(tree.FrameTree)
+			found[i] = frames
+		})
 	}
-	if len(all) == 0 {
-		return nil, errors.Join(ErrHung, context.Cause(ctx))
+	calls.Wait()
+	all = append(all, slices.Concat(found...)...)
+	return all[:min(len(all), maxFrames)], nil
+}
+
+// framesOf returns the frames of a session.
+func (p *page) framesOf(ctx context.Context, session string) (all []frame, err error) {
+	var tree struct{ FrameTree frameTree }
+	if err := p.in.conn.Call(ctx, session, "Page.getFrameTree", nil, &tree); err != nil {
+		return nil, err
 	}
+	var add func(frameTree)
+	add = func(t frameTree) {
+		if t.Frame.ID == "" || len(all) >= maxFrames {
+			return
+		}
+		if f, err := p.frame(ctx, session, t.Frame.ID); err == nil {
+			all = append(all, f)
+		}
+		for _, child := range t.ChildFrames {
+			add(child)
+		}
+	}
+	add(tree.FrameTree)
 	return all, nil
+}
+
+// frame returns the frame with an ID.
+func (p *page) frame(ctx context.Context, session, id string) (frame, error) {
+	var world struct{ ExecutionContextID int64 }
+	err := p.in.conn.Call(ctx, session, "Page.createIsolatedWorld", map[string]any{"frameId": id, "worldName": worldName}, &world)
+	return frame{session, world.ExecutionContextID}, err
 }
 
 // evaluate decodes the value of a JavaScript expression into result. If the value
@@ -120,7 +153,7 @@ func (p *page) behave(ctx context.Context, end time.Time) {
 	}
 	limited, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
-	frames, err := p.allFrames(limited)
+	main, err := p.frame(limited, p.session, p.target)
 	if err != nil {
 		return // read returns the error
 	}
@@ -130,7 +163,7 @@ func (p *page) behave(ctx context.Context, end time.Time) {
 	}
 	var done struct{ Endless bool }
 	call := fmt.Sprintf("(%s)(%s, %d)", behaviors, jsonText(names), left.Milliseconds()*3/4)
-	if err := p.evaluate(limited, frames[0], call, &done); err != nil {
+	if err := p.evaluate(limited, main, call, &done); err != nil {
 		p.note("the behaviors did not end")
 	}
 	if done.Endless {
@@ -154,6 +187,8 @@ func (p *page) read(ctx context.Context) (*Page, error) {
 			return nil, p.timeout(limited, err)
 		} else if err == nil {
 			result.Frames = append(result.Frames, d)
+		} else if limited.Err() != nil {
+			p.note(frameHung)
 		}
 	}
 	for _, name := range p.in.o.Copies {

@@ -2,10 +2,14 @@ package browser
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/net/publicsuffix"
 )
 
 // A tab is a proxy for one page at a time. It knows the page of each request,
@@ -22,16 +26,19 @@ type tab struct {
 type traffic struct {
 	ctx     context.Context // ends the requests
 	handler http.Handler
+	note    func(string)
 
-	mu      sync.Mutex
-	running int
-	changed time.Time     // start or end of the last request
-	ended   bool          // if true, no request starts
-	idle    chan struct{} // closed when ended is true and no request runs
+	mu        sync.Mutex
+	documents int             // requested documents
+	sites     map[string]bool // their sites
+	running   int
+	changed   time.Time     // start or end of the last request
+	ended     bool          // if true, no request starts
+	idle      chan struct{} // closed when ended is true and no request runs
 }
 
-func newTraffic(ctx context.Context, h http.Handler) *traffic {
-	return &traffic{ctx: ctx, handler: h, changed: time.Now(), idle: make(chan struct{})}
+func newTraffic(ctx context.Context, h http.Handler, note func(string)) *traffic {
+	return &traffic{ctx: ctx, handler: h, note: note, sites: map[string]bool{}, changed: time.Now(), idle: make(chan struct{})}
 }
 
 // set sets the visit whose requests the tab answers.
@@ -51,6 +58,11 @@ func (t *tab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer v.end()
+	if isDocument(r) && !v.admits(siteOf(r.URL)) {
+		v.note(fmt.Sprintf("frames were not loaded, because a page has at most %d documents of %d sites", maxDocuments, maxSites))
+		w.WriteHeader(http.StatusNoContent) // the frame stays empty
+		return
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(v.ctx, cancel)()
@@ -63,6 +75,38 @@ func (t *tab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	v.handler.ServeHTTP(&response{ResponseWriter: w}, r.WithContext(ctx))
+}
+
+// Limits for the documents that a page requests for itself and its frames. The
+// browser has a process for each site, which needs about 100 MiB of memory.
+const (
+	maxDocuments = 200
+	maxSites     = 20
+)
+
+// isDocument reports whether a request is for a document of the page or of a frame.
+func isDocument(r *http.Request) bool { return r.Header.Get("Upgrade-Insecure-Requests") != "" }
+
+// siteOf returns the site of a URL: its scheme and its domain below a public suffix.
+func siteOf(u *url.URL) string {
+	host := u.Hostname()
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+		host = domain
+	}
+	return u.Scheme + "://" + host
+}
+
+// admits reports whether the page may request a document of a site, and counts
+// both.
+func (v *traffic) admits(site string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.documents == maxDocuments || !v.sites[site] && len(v.sites) == maxSites {
+		return false
+	}
+	v.documents++
+	v.sites[site] = true
+	return true
 }
 
 // begin counts a request that starts. It returns false if the page was closed.
