@@ -47,13 +47,16 @@ func TestLostFolder(t *testing.T) {
 	t.Parallel()
 	c := newSharedCrawl(t, 2, 40)
 	w := c.one()
+	c.size = "2k" // each commit finishes a file
 	blocked := filepath.Join(c.stored, ".fetch-uploads")
+	interrupted := false
 	c.onRequest(func(served int) {
-		switch served {
-		case 1: // uploads fail from now on
+		switch {
+		case served == 1: // uploads fail from now on
 			os.RemoveAll(blocked)
 			os.WriteFile(blocked, nil, 0o666)
-		case 60:
+		case !interrupted && served >= 40 && len(glob(w.dir, "warc", "*.warc.gz")) > 0:
+			interrupted = true
 			w.signal(syscall.SIGINT)
 		}
 	})
@@ -64,7 +67,7 @@ func TestLostFolder(t *testing.T) {
 	c.onRequest(nil)
 	files := glob(w.dir, "warc", "*.warc.gz")
 	if len(files) == 0 || len(glob(c.stored, "*.warc.gz")) != 0 {
-		t.Fatalf("files %q in the directory; want files that wait", files)
+		t.Fatalf("files %q in the directory and %q in the store; want files that wait: %s", glob(w.dir, "warc", "*"), glob(c.stored, "*"), out)
 	}
 	os.Remove(blocked)
 	hidden := filepath.Join(t.TempDir(), files[0])
