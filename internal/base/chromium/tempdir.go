@@ -73,7 +73,8 @@ func removeAbandoned(parent string) {
 }
 
 // remove removes the directory. Child processes of the browser may still create
-// files in it for a short time.
+// files in it for a short time. For the same reason, newTempDir may have left the
+// directory of a killed process, which remove tries to remove again.
 func (d *tempDir) remove() {
 	for range 100 {
 		if os.RemoveAll(d.path) == nil {
@@ -84,4 +85,5 @@ func (d *tempDir) remove() {
 	if d.lock != nil {
 		d.lock.Close()
 	}
+	removeAbandoned(filepath.Dir(d.path))
 }
