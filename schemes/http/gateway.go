@@ -103,7 +103,7 @@ func newGatewayRequest(
 			}
 		}
 	}
-	wr.path = u.Unredacted()
+	wr.path, wr.redactedPath = u.Unredacted(), u.String()
 	visible := *req
 	switch u.Scheme() {
 	case "ftp", "ftps":
@@ -143,20 +143,20 @@ func (wr *wireRequest) addLogin(u uri.URI, login *fetch.Credential) error {
 	return err
 }
 
-// redact hides the secrets in a request head before the head is passed to a
-// Trace. Secrets are the password in the path and the values of secret header
-// fields.
+// redact hides the secrets in the head of a request to a gateway before the head
+// is passed to a Trace. Secrets are the password in the path and the values of
+// secret header fields, also of those for the gateway itself.
 func (wr *wireRequest) redact(out []byte) []byte {
 	if wr.redactedPath == "" {
 		return out
 	}
-	text := strings.Replace(string(out), wr.path, wr.redactedPath, 1)
-	for _, f := range wr.header {
-		if http1.IsSecretField(f.Name) {
-			text = strings.Replace(text, f.Name+": "+f.Value, f.Name+": ***", 1)
+	lines := strings.SplitAfter(strings.Replace(string(out), wr.path, wr.redactedPath, 1), "\r\n")
+	for i, line := range lines {
+		if name, _, ok := strings.Cut(line, ":"); i > 0 && ok && http1.IsSecretField(name) {
+			lines[i] = name + ": ***\r\n"
 		}
 	}
-	return []byte(text)
+	return []byte(strings.Join(lines, ""))
 }
 
 // gatewayRoute returns the route to a gateway. via is the URL of the gateway

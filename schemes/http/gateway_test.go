@@ -56,7 +56,7 @@ func TestGatewayInvalid(t *testing.T) {
 }
 
 // TestGatewayLogin checks that the gateway receives the login of an ftp URL,
-// and that the Trace does not see the password.
+// and that the Trace sees neither this password nor that of the gateway.
 func TestGatewayLogin(t *testing.T) {
 	basic := "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("al:p@ss;")) + "\r\n"
 	for _, test := range []struct {
@@ -72,7 +72,7 @@ func TestGatewayLogin(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
-			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: scheme.Ports{Class: scheme.TextPorts}}, uri.MustParse("http://gw:8080/")))
+			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: scheme.Ports{Class: scheme.TextPorts}}, uri.MustParse("http://gw:pr0xy@gw:8080/")))
 			var traced strings.Builder
 			req := newRequest(test.url)
 			req.Auth, req.Trace = test.auth, &trace.Trace{Sent: func(p []byte) { traced.Write(p) }}
@@ -86,7 +86,8 @@ func TestGatewayLogin(t *testing.T) {
 			if head := s.heads()[0]; !strings.HasPrefix(head, test.line) || strings.Contains(head, basic) != logsIn {
 				t.Errorf("sent %q, want %q", head, test.line)
 			}
-			if got := traced.String(); !strings.HasPrefix(got, test.traced) || strings.Contains(got, "Authorization: ***\r\n") != logsIn || strings.Contains(got, "Basic") {
+			if got := traced.String(); !strings.HasPrefix(got, test.traced) || strings.Contains(got, "\r\nAuthorization: ***\r\n") != logsIn || strings.Contains(got, "Basic") ||
+				!strings.Contains(got, "\r\nProxy-Authorization: ***\r\n") {
 				t.Errorf("traced request %q, want %q", got, test.traced)
 			}
 			steps, err := client.Plan(req)

@@ -28,7 +28,7 @@ type wireRequest struct {
 	host         string       // value of the Host field
 	path         string       // path on the request line, never empty
 	query        string       // query with its "?", or ""
-	redactedPath string       // path without the password, or "" if path has none
+	redactedPath string       // path without the password, for requests to a gateway; otherwise ""
 	header       fetch.Header
 
 	hasRange    bool // header has a Range field from Request.Range
