@@ -17,7 +17,7 @@ type driver struct {
 	h2         h2
 	h3         h3
 	newRequest func(context.Context, *fetch.Request) (*wireRequest, error)
-	gateway    *proxyRoute // nil unless a gateway handles all requests
+	gateway    func(context.Context) (*proxyRoute, error) // nil unless a gateway handles all requests
 
 	challenges challengeCache
 }

@@ -27,8 +27,35 @@ import (
 // The Policy checks the server of the URL as for requests through a proxy. If
 // the Policy blocks some addresses, the driver resolves the host name and sends
 // the address to the gateway. Response.Peer is not set, because the gateway
-// connects to the server.
+// connects to the server. A gateway does not receive the client certificates of
+// [fetch.Options].
 func Gateway(s fetch.Scheme, via uri.URI) fetch.Scheme {
+	return newGateway(s, via, func(d *driver, t fetch.Target) func(context.Context) (*proxyRoute, error) {
+		route := d.gatewayRoute(via, t)
+		return func(context.Context) (*proxyRoute, error) { return route, nil }
+	})
+}
+
+// ProxyGateway is like [Gateway] for an HTTP proxy that fetches URLs of other
+// schemes. The ProxyFunc of the Client must return the same proxy for the URLs
+// of s. Its TLS settings, its method of authentication and its header fields
+// apply. The method Negotiate is not supported.
+func ProxyGateway(s fetch.Scheme, via fetch.Proxy) fetch.Scheme {
+	return newGateway(s, via.URL, func(d *driver, _ fetch.Target) func(context.Context) (*proxyRoute, error) {
+		return func(ctx context.Context) (*proxyRoute, error) {
+			if via.Negotiate != nil {
+				return nil, fetch.Unsupported.Errorf("the method Negotiate works only in a tunnel through the proxy for %s URLs", s.Name)
+			}
+			return d.routeBy(ctx, via)
+		}
+	})
+}
+
+// newGateway returns a copy of s whose requests are sent to the gateway via. The
+// function route returns the function that returns their route.
+func newGateway(
+	s fetch.Scheme, via uri.URI, route func(d *driver, gateway fetch.Target) func(context.Context) (*proxyRoute, error),
+) fetch.Scheme {
 	opts, port := &Options{}, s.Port
 	s.Trust, s.Menu, s.Traits.ReportsSize, s.Gateway = nil, menu, true, true
 	t, err := fetch.TargetOf(via, webPorts[via.Scheme()])
@@ -54,7 +81,7 @@ func Gateway(s fetch.Scheme, via uri.URI) fetch.Scheme {
 	}
 	s.Open = func(env fetch.Env) fetch.Driver {
 		d := newDriver(env, port, opts)
-		d.gateway = d.gatewayRoute(via, t)
+		d.gateway = route(d, t)
 		d.newRequest = func(ctx context.Context, req *fetch.Request) (*wireRequest, error) {
 			if err != nil {
 				return nil, err
@@ -163,6 +190,10 @@ func (wr *wireRequest) redact(out []byte) []byte {
 // and t is its address.
 func (d *driver) gatewayRoute(via uri.URI, t fetch.Target) *proxyRoute {
 	dial := dialer{env: d.env, http1Only: true}
+	if c := dial.env.TLS.Clone(); c != nil {
+		c.Certificates, c.GetClientCertificate = nil, nil // those of the servers of URLs
+		dial.env.TLS = c
+	}
 	p := &proxyRoute{host: t.Address()}
 	p.connect = func(ctx context.Context, addr string) (net.Conn, *eofConn, error) {
 		if t.Scheme == "https" {

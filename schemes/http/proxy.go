@@ -28,12 +28,22 @@ type proxyRoute struct {
 // nil if the request is sent to the origin server.
 func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 	if d.gateway != nil {
-		return d.gateway, nil
+		return d.gateway(ctx)
 	}
 	via, server, err := d.env.Net.Proxy(ctx)
 	if err != nil || via.URL.IsZero() {
 		return nil, err
 	}
+	p, err := d.routeBy(ctx, via)
+	if err != nil {
+		return nil, err
+	}
+	p.server, p.urlPrefix = server.Addr, "http://"+hostField(server, server.Address(), d.port)
+	return p, nil
+}
+
+// routeBy returns the route through an HTTP proxy.
+func (d *driver) routeBy(ctx context.Context, via fetch.Proxy) (*proxyRoute, error) {
 	t, err := fetch.TargetOf(via.URL, 80) // the default port 80 is used only in the pool key
 	if err != nil {
 		return nil, err
@@ -42,12 +52,10 @@ func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 		return nil, err
 	}
 	p := &proxyRoute{
-		key:       via.URL.Unredacted() + " " + via.First.Unredacted(),
-		host:      t.Address(),
-		server:    server.Addr,
-		urlPrefix: "http://" + hostField(server, server.Address(), d.port),
-		auth:      via.Auth,
-		header:    via.Header,
+		key:    via.URL.Unredacted() + " " + via.First.Unredacted(),
+		host:   t.Address(),
+		auth:   via.Auth,
+		header: via.Header,
 	}
 	p.connect = func(ctx context.Context, _ string) (net.Conn, *eofConn, error) {
 		conn, err := d.env.Net.DialProxy(ctx)

@@ -72,7 +72,7 @@ func requestByProxy(s fetch.Scheme, proxy fetch.ProxyFunc) fetch.Scheme {
 	if err != nil || p.URL.Scheme() != "http" && p.URL.Scheme() != "https" {
 		return s
 	}
-	return selectGateway(s, http.Gateway(s, p.URL), proxy)
+	return selectGateway(s, http.ProxyGateway(s, p), proxy)
 }
 
 // selectGateway returns a scheme that uses the gateway for hosts that are
