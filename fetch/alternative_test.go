@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"net"
+	"net/netip"
 	"testing"
 
 	"github.com/anyurl/fetch/fetch/scheme"
@@ -31,6 +32,49 @@ func TestConfiguredAlternative(t *testing.T) {
 			ctx = datagram.With(ctx, func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
 		}
 		conn, err := d.DialContext(ctx, c.network, kdc)
+		if err == nil {
+			conn.Close()
+		}
+		if (err != nil || c.want != 0) && FaultOf(err) != c.want {
+			t.Errorf("%s: got %v, dialed %q", c.name, err, r.addresses())
+		}
+	}
+}
+
+// TestAlternativeOfLink checks that the page with a link does not determine the
+// addresses that the server of the link may supply.
+func TestAlternativeOfLink(t *testing.T) {
+	const address = "10.0.0.9:8443"
+	for _, c := range []struct {
+		name        string
+		change      func(*grant)
+		alternative bool
+		addr        string
+		want        Fault // 0 if a connection is opened
+	}{
+		{"typed URL", func(g *grant) { g.typed = true }, true, address, BadAddress},
+		{"link on a local page", func(g *grant) { g.pageClass = loopback }, true, address, BadAddress},
+		{"link on a page of the network", func(g *grant) { g.setPage(netip.MustParseAddr("10.0.0.5")) }, true, address, BadAddress},
+		{"link on a page of the alternative", func(g *grant) {
+			g.pageClass, g.pageOrigin = loopback, Origin{Scheme: "https", Host: "10.0.0.9", Port: 8443}
+		}, true, address, BadAddress},
+		{"redirect of the configuration", func(g *grant) { g.configured = true }, true, address, BadAddress},
+		{"redirect of the configuration, other port", func(g *grant) { g.configured = true }, true, "a.test:25", BadPort},
+		{"referral", func(g *grant) { g.pageClass = loopback }, false, address, BadAddress},
+		{"other port", func(g *grant) { g.setPage(netip.MustParseAddr("10.0.0.5")) }, true, "a.test:8443", 0},
+		{"other port of a link on a public page", func(g *grant) { g.pageClass = public }, true, "a.test:8443", BadAddress},
+	} {
+		r := &recorder{}
+		private := names{"a.test": {"10.0.0.7"}}
+		d := newDialer(&Policy{reach: anywhere}, Options{Dial: r.dial, Resolver: private})
+		s := &Scheme{Name: "https", Port: 443, Ports: scheme.Ports{Class: scheme.WebPorts}, Traits: scheme.Traits{Web: true}}
+		g := &grant{scheme: s, target: Target{Scheme: "https", Host: "a.test", Port: 443}}
+		c.change(g)
+		ctx := context.WithValue(t.Context(), grantKey{}, g)
+		if c.alternative {
+			ctx = datagram.With(ctx, func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
+		}
+		conn, err := d.DialContext(ctx, "udp", c.addr)
 		if err == nil {
 			conn.Close()
 		}

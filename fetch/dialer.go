@@ -166,7 +166,7 @@ func (d *dialer) dialTarget(ctx context.Context, g *grant, addr string) (t Targe
 	if !alternative && slices.Contains(g.scheme.Trust, addr) {
 		return t, g.withConfiguredTarget(), nil
 	}
-	if alternative && t.Host == g.target.Host && g.typed {
+	if alternative && t.Host == g.target.Host {
 		return t, g.withOtherPort(), nil
 	}
 	return t, g.withServerTarget(), nil

@@ -85,13 +85,11 @@ func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*gr
 }
 
 // withServerTarget returns a copy of the grant for a connection to an address
-// that a server supplied.
+// that the server of the URL supplied. The Policy checks it as in a link on a
+// public page, because the page that supplied the URL did not supply the address.
 func (g *grant) withServerTarget() *grant {
-	if !g.typed {
-		return g
-	}
 	s := *g
-	s.typed, s.pageClass = false, public
+	s.typed, s.configured, s.pageClass, s.network, s.pageOrigin = false, false, public, netip.Prefix{}, Origin{}
 	return &s
 }
 
@@ -100,7 +98,9 @@ func (g *grant) withServerTarget() *grant {
 // a link, but allows the addresses that the URL may have.
 func (g *grant) withOtherPort() *grant {
 	s := *g
-	s.typed, s.pageClass = false, loopback
+	if s.configured = false; g.typed || g.configured {
+		s.typed, s.pageClass = false, loopback
+	}
 	return &s
 }
 
