@@ -8,6 +8,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/wire/datagram"
+	"github.com/anyurl/fetch/internal/wire/proxy"
+	"github.com/anyurl/fetch/uri"
 )
 
 // TestConfiguredAlternative checks that a server of the configuration, such as a
@@ -80,6 +82,41 @@ func TestAlternativeOfLink(t *testing.T) {
 		}
 		if (err != nil || c.want != 0) && FaultOf(err) != c.want {
 			t.Errorf("%s: got %v, dialed %q", c.name, err, r.addresses())
+		}
+	}
+}
+
+// TestConfiguredWithoutProxy checks that a KDC is reached without a proxy, but
+// not a URL that has its address.
+func TestConfiguredWithoutProxy(t *testing.T) {
+	const kdc, via = "10.0.0.1:1088", "10.0.0.2:3128"
+	for _, c := range []struct {
+		name, scheme, host string
+		port               uint16
+		direct             bool
+		want               string
+	}{
+		{"a KDC for http", "http", "a.test", 80, true, kdc},
+		{"a KDC for dav", "dav", "a.test", 80, true, kdc},
+		{"a URL with its address", "http", "10.0.0.1", 1088, false, via},
+		{"an S3 server", "s3", "a.test", 443, false, via},
+	} {
+		r := &recorder{fail: map[string]error{via: Connect.Errorf("no proxy")}}
+		to := func(Target) (Proxy, error) { return Proxy{URL: uri.MustParse("http://" + via), Tunnel: true}, nil }
+		d := newDialer(&Policy{reach: anywhere}, Options{Dial: r.dial, Proxy: to})
+		s := &Scheme{Name: c.scheme, Port: 80, Trust: []string{kdc}, Ports: scheme.Ports{Class: scheme.WebPorts}}
+		s.Traits.Web = c.scheme == "http"
+		target := Target{Scheme: c.scheme, Host: c.host, Port: c.port}
+		target.Addr, _ = netip.ParseAddr(c.host)
+		ctx := context.WithValue(t.Context(), grantKey{}, &grant{scheme: s, typed: true, target: target})
+		if c.direct {
+			ctx = proxy.Direct(ctx)
+		}
+		if conn, err := d.DialContext(ctx, "tcp", kdc); err == nil {
+			conn.Close()
+		}
+		if got := r.addresses(); got != c.want {
+			t.Errorf("%s: dialed %q, want %q", c.name, got, c.want)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/datagram"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 )
 
 // A dialer opens all network connections of a Client and implements Net.
@@ -116,7 +117,7 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 			t, g = place, g.withConfiguredTarget()
 		}
 	}
-	if network == "tcp" && g.scheme.Traits.Web && slices.Contains(g.scheme.Trust, addr) {
+	if network == "tcp" && proxy.IsDirect(ctx) && slices.Contains(g.scheme.Trust, addr) {
 		return d.connect(ctx, network, g, t) // a KDC, which a proxy cannot reach
 	}
 	via, err := d.proxyFor(t)

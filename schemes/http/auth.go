@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/wire/httpauth"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
@@ -139,10 +140,7 @@ func (d *driver) negotiate(
 	if !offered || wr.negotiated || req.Auth == nil || d.opts.Negotiator == nil {
 		return nil, nil
 	}
-	dial := func(ctx context.Context, addr string) (net.Conn, error) {
-		return d.env.Net.DialContext(ctx, "tcp", addr)
-	}
-	token, err := d.opts.Negotiator.Token(ctx, dial, wr.target.Host, req.Auth)
+	token, err := d.opts.Negotiator.Token(ctx, d.dialKDC, wr.target.Host, req.Auth)
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +148,11 @@ func (d *driver) negotiate(
 	next.negotiated = true
 	next.setField("Authorization", "Negotiate "+token)
 	return &next, nil
+}
+
+// dialKDC connects to a server of Options.Negotiator.
+func (d *driver) dialKDC(ctx context.Context, addr string) (net.Conn, error) {
+	return d.env.Net.DialContext(proxy.Direct(ctx), "tcp", addr)
 }
 
 // userOf returns the user name of a credential without a password, or "".

@@ -62,10 +62,7 @@ func (d *driver) routeBy(ctx context.Context, via fetch.Proxy) (*proxyRoute, err
 		return conn, nil, err
 	}
 	if via.Negotiate != nil {
-		dial := func(ctx context.Context, addr string) (net.Conn, error) {
-			return d.env.Net.DialContext(ctx, "tcp", addr)
-		}
-		token, err := via.Negotiate(ctx, dial)
+		token, err := via.Negotiate(ctx, d.dialKDC)
 		if err != nil {
 			return nil, err
 		}
