@@ -150,12 +150,13 @@ func (x *Exchange) resourceMedia() string {
 }
 
 // maskSecrets reads an HTTP request and masks the values of secret header
-// fields, because other people may read the archive.
+// fields, because other people may read the archive. It keeps the request line,
+// whose path can contain a colon too.
 func maskSecrets(sent io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(sent) // small, because this program wrote the request
 	var out []byte
 	for line := range bytes.Lines(text) {
-		if name, _, ok := bytes.Cut(line, []byte(":")); ok && http1.IsSecretField(string(name)) {
+		if name, _, ok := bytes.Cut(line, []byte(":")); ok && len(out) > 0 && http1.IsSecretField(string(name)) {
 			line = append(bytes.Clone(name), ": ***\r\n"...)
 		}
 		out = append(out, line...)
