@@ -26,7 +26,7 @@ func (c class) String() string { return classNames[c] }
 // specialPrefixes lists the address prefixes that are not public. The IPv4
 // prefixes are from the special-purpose registry of IANA (RFC 6890). The IPv6
 // prefixes include the reserved parts of 2000::/3. IPv6 addresses outside
-// 2000::/3 that match no prefix are reserved, except those of NAT64.
+// 2000::/3 that match no prefix are reserved, except NAT64 addresses.
 var specialPrefixes = []struct {
 	prefix netip.Prefix
 	class  class

@@ -40,7 +40,7 @@ func dialAnyPort(ctx context.Context, local netip.Addr, port uint16, to netip.Ad
 // An anyPortConn is a UDP socket that exchanges datagrams with one server. The
 // first datagram of the server may come from another port, to which all later
 // datagrams are sent. Read ignores datagrams from other addresses and other
-// ports, and datagrams from ports below 1024 to which nothing was sent. On
+// ports, and datagrams from ports below 1024 to which no datagram was sent. On
 // Linux, Read and Write fail if the server reports that its port is closed.
 type anyPortConn struct {
 	*net.UDPConn

@@ -21,7 +21,7 @@ type Client struct {
 	policy  Policy
 	login   func(Origin) *Credential // Options.RedirectLogin; may be nil
 	upgrade func(uri.URI) uri.URI    // Options.Upgrade; may be nil
-	certs   *identity                // decides who gets the client certificates of Options.TLS
+	certs   *identity                // selects the servers that receive the client certificates of Options.TLS
 	schemes map[string]*Scheme
 	wrap    []Middleware
 	driver  Driver // the method dispatch inside the middlewares

@@ -92,8 +92,8 @@ func (c *conn) CloseWrite() error {
 	return Unsupported.Errorf("connection has no half close")
 }
 
-// connOf returns the conn that a TLS connection or a tap wraps, or nil if there
-// is none.
+// connOf returns the conn that a TLS connection or a tap wraps, or nil if c wraps
+// no conn.
 func connOf(c net.Conn) *conn {
 	for c != nil {
 		if own, ok := c.(*conn); ok {

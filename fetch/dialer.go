@@ -34,7 +34,7 @@ type dialer struct {
 
 	absence struct {
 		sync.Mutex
-		until time.Time // until then, the resolver knows no names of the Internet
+		until time.Time // until then, the resolver resolves no names of the Internet
 	}
 	readers readers  // for SetBlockingReads
 	noted   sync.Map // ports that notePort has reported; the keys have the form "scheme port N"

@@ -1,9 +1,9 @@
 // Package fetch retrieves the object that a URL names, over current and
 // historic Internet protocols.
 //
-// Package [github.com/anyurl/fetch/schemes] returns a Client with all schemes. The
-// Policy Typed permits what a person who types URLs expects, such as servers of
-// this machine:
+// Package [github.com/anyurl/fetch/schemes] returns a Client with all schemes.
+// The Policy Typed is for URLs that a user enters. It permits, for example,
+// servers on this machine:
 //
 //	client := schemes.NewClient(fetch.Typed())
 //	defer client.Close()

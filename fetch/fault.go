@@ -7,7 +7,8 @@ package fetch
 //	if errors.Is(err, fetch.NotFound) { ... }
 //
 // [Retryable] reports whether another attempt may succeed. A [Refusal] in the
-// chain describes what the Policy denied. The zero Fault is not a class. No error has it in its chain.
+// chain describes the request or connection that the Policy denied. The zero
+// Fault is not a class. No error has it in its chain.
 type Fault uint8
 
 const (

@@ -10,10 +10,10 @@ import (
 
 // List returns an iterator over the entries of a listing, such as a directory
 // or a menu. The text is a URL that the user entered, as for [Client.Get]. Each
-// loop over the iterator sends a new request and closes the Body at its end.
-// The first error ends the loop. If the URL names no listing, the error has the
-// Fault Unsupported. To fetch an entry, pass [Entry.Request] to [Client.Do]. Do
-// not use Get, which trusts a URL as if the user had entered it.
+// loop over the iterator sends a new request, and closes the Body when the loop
+// ends. The first error ends the loop. If the URL names no listing, the error has
+// the Fault Unsupported. To fetch an entry, pass [Entry.Request] to [Client.Do].
+// Do not use Get, which trusts a URL as if the user had entered it.
 func (c *Client) List(ctx context.Context, text string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		resp, err := c.Get(ctx, text)

@@ -61,14 +61,14 @@ type Options struct {
 
 	// LocalAddrs are the local addresses of connections, like the curl option
 	// --interface. Each connection uses the first address of its family. If
-	// there is none, the connection fails. If LocalAddrs is nil, the system
-	// selects the addresses. If Dial is set, LocalAddrs has no effect.
+	// LocalAddrs has no such address, the connection fails. If LocalAddrs is nil,
+	// the system selects the addresses. If Dial is set, LocalAddrs has no effect.
 	LocalAddrs []netip.Addr
 
 	// LocalPorts are the first and the last local port of connections, like the
-	// curl option --local-port. Each connection uses the first free port. If
-	// there is none, the connection fails. With the zero value, the system
-	// selects the ports. If Dial is set, LocalPorts has no effect.
+	// curl option --local-port. Each connection uses the first free port. If no
+	// port is free, the connection fails. With the zero value, the system selects
+	// the ports. If Dial is set, LocalPorts has no effect.
 	LocalPorts [2]uint16
 
 	// AttemptDelay is the delay between attempts to connect to the addresses of
@@ -92,8 +92,8 @@ type Options struct {
 }
 
 // A LoginFunc finds the credential that a server or proxy requires, for example
-// in a netrc file or by asking the user. It returns nil if there is none. A
-// Client may call it from several goroutines at the same time.
+// in a netrc file or by prompting the user. It returns nil if it finds no
+// credential. A Client may call it from several goroutines at the same time.
 type LoginFunc func(ctx context.Context, c Challenge) (*Credential, error)
 
 // A Challenge describes a server or a proxy that requires a credential.

@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// A network in which the names of the Internet are resolved only by a proxy has
-// no DNS server, or one that knows only the names of this network. The dialer
-// recognizes it by a name that every other DNS server resolves. A server that
-// supplies a URL cannot change the result, unlike that of its own name.
+// In some networks, only a proxy resolves the names of the Internet. Such a
+// network has no DNS server, or a DNS server for only the names of this network.
+// The dialer detects such a network with a name that every other DNS server
+// resolves. A server that supplies a URL cannot change the result for this name.
+// It could change the result for its own name.
 const (
 	knownName   = "a.root-servers.net."
 	knownTime   = 5 * time.Second // of the query for knownName
 	absenceTime = time.Minute     // in which the result is not queried again
 )
 
-// resolvesInternet reports whether the resolver knows names of the Internet.
+// resolvesInternet reports whether the resolver resolves names of the Internet.
 func (d *dialer) resolvesInternet(ctx context.Context) bool {
 	d.absence.Lock()
 	defer d.absence.Unlock()

@@ -94,7 +94,7 @@ func (d *dialer) dialOne(
 		return nil, context.Cause(ctx)
 	}
 	t := traceOf(ctx)
-	if network == "tcp" { // a UDP socket sends nothing when it connects
+	if network == "tcp" { // connecting a UDP socket sends no datagram
 		t.Connectionf("  Trying %v...", to)
 	}
 	c, err := d.dialAddr(ctx, network, to, judge)

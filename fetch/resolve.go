@@ -20,9 +20,9 @@ type Resolver interface {
 func SystemResolver() Resolver { return &net.Resolver{PreferGo: true} }
 
 // ServerResolver returns a Resolver that is like [SystemResolver] but sends its
-// queries to the given DNS servers. If there are none, it uses those of the
-// system. The queries leave from the address in local that has the family of the
-// server. If there is none, the system selects the address.
+// queries to the given DNS servers. If servers is empty, it uses the DNS servers
+// of the system. The queries leave from the address in local that has the family
+// of the server. Without such an address, the system selects one.
 func ServerResolver(servers []netip.AddrPort, local []netip.Addr) Resolver {
 	var count atomic.Uint32
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {

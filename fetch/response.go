@@ -17,7 +17,7 @@ import (
 type Kind uint8
 
 const (
-	Unknown  Kind = iota // the protocol does not tell
+	Unknown  Kind = iota // the protocol does not specify the kind
 	Document             // bytes with a media type
 	Menu                 // a listing, for Response.Entries
 	Index                // a searchable index, for Client.Query

@@ -226,8 +226,8 @@ func (p *page) finishTasks(ctx context.Context) error {
 	return p.evaluate(ctx, f, nextIdle, nil)
 }
 
-// note adds a text to the notes of the result, once. The text contains nothing
-// that the page has sent.
+// note adds a text to the notes of the result, once. The text contains no data
+// from the page.
 func (p *page) note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// A tab is a proxy for one page at a time. It knows the page of each request,
-// because each tab has its own listener.
+// A tab is a proxy for one page at a time. It can assign each request to its
+// page, because each tab has its own listener.
 type tab struct {
 	in    *instance
 	proxy string // URL of the proxy for the browser

@@ -60,7 +60,7 @@ func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
 // Of returns the setting that [With] added to an error, or the zero Setting if
-// there is none. It returns the outermost setting of the chain of err.
+// With added none. It returns the outermost setting of the chain of err.
 func Of(err error) Setting {
 	var f *failure
 	if errors.As(err, &f) {

@@ -31,10 +31,10 @@ func Folders(u uri.URI) []uri.URI { return Above(u, "/", u.Path(), "/") }
 func Levels(u uri.URI) []uri.URI { return Above(u, "/", u.Path(), "") }
 
 // Above returns the listings above u for schemes whose paths have a special
-// form. The first result is the root of the server, with the path "/". In the
-// paths of the other results, a leading part of path stands between prefix and
-// suffix. Above ignores slashes at both ends of path. It returns nil if path has
-// no other characters.
+// form. The first result is the root of the server, with the path "/". The paths
+// of the other results consist of prefix, a leading part of path, and suffix.
+// Above ignores slashes at both ends of path. It returns nil if path has no other
+// characters.
 func Above(u uri.URI, prefix, path, suffix string) (above []uri.URI) {
 	path = strings.Trim(path, "/")
 	if path == "" {

@@ -53,7 +53,7 @@ type Traits struct {
 	ControlConn     bool // commands and objects use different connections
 	WeakValidators  bool // validators consist of size and time, so that two versions may share one
 	ListsExactSizes bool // sizes in listings equal the sizes of the retrieved objects
-	Feedback        bool // searches can ask for documents that are similar to others
+	Feedback        bool // searches can request documents that are similar to other documents
 	ReportsSize     bool // Response.Size 0 means an empty object; otherwise 0 means an unknown size
 	HostOptional    bool // URLs may have no host, although the scheme has a default port
 	Embedded        bool // URLs contain their objects, so that documents do not link to them

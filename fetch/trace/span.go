@@ -10,7 +10,7 @@ import (
 // wrap calls it for each request.
 //
 // StartFunc and Span correspond to the functions of OpenTelemetry, so that an
-// adapter needs few lines. The names of attributes are those of its semantic
+// adapter needs few lines. The names of attributes follow its semantic
 // conventions, such as "url.full" and "server.address".
 type StartFunc func(ctx context.Context, name string, attrs ...slog.Attr) (context.Context, Span)
 

@@ -44,10 +44,10 @@ type Trace struct {
 	Connection func(text string)
 
 	// RequestHead and ResponseHead receive the heads of HTTP messages,
-	// including those of interim responses, challenges and CONNECT. In heads of
-	// requests, the password of a gateway is masked. Other values may be
-	// secret. HTTP/2 heads are formatted like HTTP/1 heads, with lower-case
-	// field names. These functions do not disable HTTP/2.
+	// including the heads of interim responses, challenges and CONNECT. In heads
+	// of requests, the password of a gateway is masked. Other values may be
+	// secret. HTTP/2 heads are formatted like HTTP/1 heads, with lower-case field
+	// names. These functions do not disable HTTP/2.
 	RequestHead  func(head string)
 	ResponseHead func(head string)
 }

@@ -85,8 +85,8 @@ func (f *FS) Release(name string) {
 	}
 }
 
-// Open opens a file or a directory. A file is requested at its first Read, whose
-// error can be that of the request.
+// Open opens a file or a directory. A file is requested at its first Read, which
+// can return the error of the request.
 //
 // Open returns an error that wraps [fs.ErrNotExist] if a listing does not contain
 // the name. All errors of requests have a Fault. Besides, the Fault NotFound

@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// An exportCommand writes each object of WARC files to a file of its own.
+// An exportCommand writes each object of WARC files to a separate file.
 type exportCommand struct {
 	*console.Streams
 	replay    clientflags.ReplayFlags

@@ -17,7 +17,7 @@ import (
 )
 
 // An Argument is a URL to retrieve. The URL comes from the command line, or
-// from a file such as that of --input-file.
+// from a file such as the argument of --input-file.
 type Argument struct {
 	Text  string
 	URL   uri.URI // the parsed URL, or zero if text must be parsed

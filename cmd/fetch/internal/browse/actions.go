@@ -179,8 +179,8 @@ func (b *Browser) reload(ctx context.Context) error {
 	return err
 }
 
-// show prints a page from its first line. A text that is longer than the screen
-// is displayed by the pager, if there is one.
+// show prints a page from its first line. The pager, if any, displays a text that
+// is longer than the screen.
 func (b *Browser) show(ctx context.Context, p *page.Page) error {
 	b.closeView()
 	width, height := b.Size()

@@ -18,8 +18,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Browser reads commands and prints pages. All fields must be set, unless
-// their comments say otherwise. A Browser is not safe for concurrent use.
+// A Browser reads commands and prints pages. All fields must be set, unless noted
+// otherwise. A Browser is not safe for concurrent use.
 type Browser struct {
 	// Do sends a request.
 	Do func(ctx context.Context, req *fetch.Request) (*fetch.Response, error)

@@ -24,7 +24,7 @@ const (
 	maxMemory = 16 << 20 // bytes
 )
 
-// current returns the current visit, or nil if there is none.
+// current returns the current visit, or nil if the history is empty.
 func (h *history) current() *visit {
 	if len(h.visits) == 0 {
 		return nil

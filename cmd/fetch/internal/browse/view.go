@@ -101,7 +101,8 @@ func (b *Browser) heading(p *page.Page) []string {
 	return append(lines, "")
 }
 
-// notes returns the last lines of a page, which describe what is not displayed.
+// notes returns the last lines of a page, which describe the content that is not
+// displayed.
 func notes(p *page.Page) []string {
 	switch {
 	case p.Kind == page.File:

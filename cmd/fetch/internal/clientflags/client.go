@@ -134,7 +134,7 @@ type OpenClient struct {
 	jar     *http.Jar
 	Archive *warc.Archive // source of responses, or nil for the network
 	cookies *CookieFlags
-	saves   []func() error // save what the Client has learned, such as hosts with HSTS
+	saves   []func() error // save the state of the Client, such as hosts with HSTS
 	streams *console.Streams
 	proxy   fetch.ProxyFunc
 

@@ -14,7 +14,7 @@ import (
 )
 
 // selectHTTP3 returns HTTP/3 with the mode that the flags select, or nil if they
-// select none. The other settings are those of o.
+// select none. The other settings are copied from o.
 func (f *HTTPFlags) selectHTTP3(o h3.Options) http.HTTP3 {
 	o.Mode = h3.Advertised
 	switch {
@@ -30,8 +30,8 @@ func (f *HTTPFlags) selectHTTP3(o h3.Options) http.HTTP3 {
 
 // discover returns the addresses at which the HTTPS records of a server offer
 // HTTP/3. It needs --doh-url, because the resolver of the system cannot query
-// these records. It returns none for a server behind a proxy: HTTP/3 cannot use
-// the proxy, and the query would tell the DNS server the name.
+// these records. It returns no address if a proxy is used, because HTTP/3 cannot
+// use the proxy. The query would also disclose the name to the DNS server.
 func (c *OpenClient) discover(ctx context.Context, host string, port uint16) (all []string) {
 	over, ok := c.resolver.(*doh.Resolver)
 	if _, err := netip.ParseAddr(host); !ok || err == nil {

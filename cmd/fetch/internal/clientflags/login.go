@@ -46,8 +46,8 @@ type Logins struct {
 	answers map[loginKey]*fetch.Credential
 }
 
-// A loginKey identifies a login that the user entered, so that parallel
-// requests ask for it once.
+// A loginKey identifies a login that the user entered, so that parallel requests
+// prompt for it once.
 type loginKey struct {
 	origin fetch.Origin
 	user   string

@@ -64,9 +64,8 @@ var periodForms = []string{
 
 func (p *period) String() string { return p.text }
 
-// Set parses 4 to 14 digits, as in a CDX index, or a date of ISO 8601. The
-// period is as long as the smallest unit of the date: 2026-11 is the whole
-// month.
+// Set parses 4 to 14 digits, as in a CDX index, or a date of ISO 8601. The period
+// is as long as the smallest unit of the date, such as one month for 2026-11.
 func (p *period) Set(text string) error {
 	for _, form := range periodForms {
 		first, err := time.Parse(form, text)

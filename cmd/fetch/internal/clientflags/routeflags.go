@@ -69,7 +69,7 @@ func (f *routeFlags) localAddrs(ctx context.Context) (all []netip.Addr, err erro
 }
 
 // interfaceAddrs returns the addresses of the network interface with the given
-// name. Link-local addresses come last. It returns nil if there are none.
+// name. Link-local addresses come last. It returns nil if it finds no address.
 func interfaceAddrs(name string) (all []netip.Addr) {
 	i, err := net.InterfaceByName(name)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // A stateFile is a file that a command reads at its start and updates at its
 // end, such as the one of --hsts.
 type stateFile struct {
-	name    string // "" if nothing is read or written
+	name    string // "" if no file is read or written
 	enabled bool
 }
 

@@ -39,7 +39,7 @@ func (f *tlsFlags) settings() tlsfiles.Settings {
 	return s
 }
 
-// tlsConsole returns the console that asks for the passphrases of keys.
+// tlsConsole returns the console that prompts for the passphrases of keys.
 func tlsConsole(s *console.Streams) tlsfiles.Console {
 	c := tlsfiles.Console{Note: s.Note}
 	if s.CanPrompt() {

@@ -24,7 +24,7 @@ const maxSize = 1 << 20
 // flag, the first source that is read takes effect.
 type Target struct {
 	Flags func() *pflag.FlagSet // returns the flags of the command
-	Known func() *pflag.FlagSet // returns all flags that a file may contain; those of other commands are ignored
+	Known func() *pflag.FlagSet // returns all flags that a file may contain; flags of other commands are ignored
 
 	// Exclusive lists flags that replace each other, such as --proxy and
 	// --socks5. At most one of them is set.

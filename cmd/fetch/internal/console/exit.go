@@ -143,8 +143,8 @@ func isUsage(err error) bool {
 	return rejected || fetch.FaultOf(err) == fetch.Usage
 }
 
-// oneLine converts a message with several lines, such as that of joined errors, to
-// a single line.
+// oneLine converts a message with several lines, such as the message of joined
+// errors, to a single line.
 func oneLine(text string) string {
 	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(strings.TrimRight(text, "\n"))
 }

@@ -26,10 +26,10 @@ func (s *Streams) ReadPassword(ctx context.Context, user, prompt string) (fetch.
 	return s.ReadSecret(ctx, prompt)
 }
 
-// CanPrompt reports whether the user can be asked on a terminal.
+// CanPrompt reports whether the user can be prompted on a terminal.
 func (s *Streams) CanPrompt() bool { return terminal.Is(s.Stderr) && terminal.Is(s.Stdin) }
 
-// ReadPassphrase asks for the passphrase of the private key in a file.
+// ReadPassphrase prompts for the passphrase of the private key in a file.
 func (s *Streams) ReadPassphrase(ctx context.Context, file string) (fetch.Secret, error) {
 	return s.ReadSecret(ctx, "Passphrase for "+file+": ")
 }

@@ -1,5 +1,6 @@
-// Package console has what all commands of fetch share: the standard streams, the
-// messages for the user, the exit codes and the flags that select messages.
+// Package console contains the code that all commands of fetch share: the
+// standard streams, the messages for the user, the exit codes and the flags that
+// select messages.
 package console
 
 import (

@@ -8,7 +8,7 @@ import (
 // An attemptCounter counts the requests for one URL. It is stored in the context
 // of the job, where countRetry finds it.
 type attemptCounter struct {
-	calls   atomic.Int64 // calls of Client.Do, including those of restarted transfers
+	calls   atomic.Int64 // calls of Client.Do, including the calls for restarted transfers
 	retries atomic.Int64 // requests that were sent again within these calls
 }
 

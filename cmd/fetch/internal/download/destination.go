@@ -93,9 +93,9 @@ func adviseDirectory(err error, dir string) error {
 }
 
 // proposedName returns the file name in the Content-Disposition header field of
-// the response, without unsafe characters. If there is none and the request was
-// redirected, proposedName returns the last part of the final URL. It returns ""
-// if the server proposes no name.
+// the response, without unsafe characters. If the field has no name and the
+// request was redirected, proposedName returns the last part of the final URL. It
+// returns "" if the server proposes no name.
 func (j *Job) proposedName() string {
 	name := safeName(http.Filename(j.Resp.Header.Get("Content-Disposition")))
 	if name == "" && len(j.Resp.Chain) > 0 {

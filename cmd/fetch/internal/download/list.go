@@ -44,8 +44,8 @@ func (j *Job) List(write listing.AllWriter) error {
 	return write(j.Output, w.entries(resp.Entries()))
 }
 
-// ListCaptures writes the captures of the URL in the archive. It is an error if
-// there are none.
+// ListCaptures writes the captures of the URL in the archive. It returns an error
+// if the archive has no capture of the URL.
 func (j *Job) ListCaptures(write listing.AllWriter) error {
 	req, err := j.NewRequest(j.Argument)
 	if err != nil {
@@ -85,10 +85,10 @@ func (j *Job) Describe() error {
 const maxTitlePrefix = 16 << 10
 
 // withSlash returns the response for the URL of req with a final slash, if resp
-// is an HTML page that says that it lists this directory. Some web servers send
-// the listing of a directory without a redirect. Otherwise withSlash returns
-// resp, whose body can be at its end if resp is not a listing. After a redirect,
-// it sends no request, because a server chose the URL.
+// is an HTML page whose title or heading names this directory. Some web servers
+// send the listing of a directory without a redirect. Otherwise withSlash returns
+// resp unchanged. If resp is not a listing, its body may have been read. After a
+// redirect, it sends no request, because a server chose the URL.
 func (j *Job) withSlash(req *fetch.Request, resp *fetch.Response) (*fetch.Response, error) {
 	_, hasQuery := resp.URL.Query()
 	isWeb := j.Client.Scheme(resp.URL.Scheme()).Traits.Web

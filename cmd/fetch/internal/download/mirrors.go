@@ -94,8 +94,8 @@ func (j *Job) saveObject(req *fetch.Request, o mirrors.Object) error {
 var unknownServer = uri.MustParse("http://metalink.invalid/")
 
 // metalinkFiles returns the files of the Metalink document at the URL of req. If
-// the URL is that of a file, the header of its response names the mirrors. The
-// function link returns the request for the URL of a mirror.
+// the URL names the file itself, the header of the response lists the mirrors.
+// The function link returns the request for the URL of a mirror.
 func (j *Job) metalinkFiles(req *fetch.Request) (files []metalink.File, link func(uri.URI) *fetch.Request, err error) {
 	isName := strings.HasSuffix(req.URL.Path(), ".meta4") || strings.HasSuffix(req.URL.Path(), ".metalink")
 	if isName || j.Client.Scheme(req.URL.Scheme()).Local {

@@ -33,7 +33,7 @@ type Retrieval struct {
 	flags   *objectflags.Flags
 	native  bool // if true, listings keep the format of the server
 	listing bool // if true, the command lists directories
-	dav     bool // if true, http and https URLs are those of WebDAV servers
+	dav     bool // if true, http and https URLs are treated as WebDAV URLs
 	Client  *clientflags.OpenClient
 	marks   *nntp.Marks          // positions in newsgroups, or nil
 	console *interactive.Console // terminal for sessions, or nil
@@ -59,7 +59,7 @@ type Retrieval struct {
 // Options are the settings of a retrieval that depend on the command.
 type Options struct {
 	Listing  bool // if true, retrieve listings and articles as entries, and cache listings
-	DAV      bool // if true, http and https URLs are those of WebDAV servers
+	DAV      bool // if true, http and https URLs are treated as WebDAV URLs
 	Native   bool // if true, listings keep the format of the server
 	Prospero prospero.Options
 	Progress func(wrap.Event) // hook for status lines, or nil

@@ -19,7 +19,7 @@ const (
 )
 
 // A wildcard selects the entries of a directory, such as *.tar.gz in
-// ftp://h/pub/*.tar.gz. A "*" stands for any characters.
+// ftp://h/pub/*.tar.gz. A "*" matches any characters.
 type wildcard struct {
 	Dir   arguments.Argument // the directory
 	text  string             // last segment of the URL, as written

@@ -34,9 +34,9 @@ func (h *Hint) String() string {
 
 // Find looks for options of other programs in args, which do not contain the
 // name of the command. A flag of fetch has curl's meaning unless its value
-// shows that another program was meant. The flags are those of the command,
-// such as "fetch mirror". Find returns nil if there are no such options, or if
-// an option is unknown to both programs.
+// shows that another program was meant. The parameter flags contains the flags of
+// the command, such as "fetch mirror". Find returns nil if there are no such
+// options, or if an option is unknown to both programs.
 func Find(command string, flags *pflag.FlagSet, args []string) *Hint {
 	for _, p := range programs(command) {
 		words := (&reader{flags: flags, p: p, args: args}).read()
@@ -231,7 +231,7 @@ func (t *translation) finishOutput() {
 }
 
 // addOutput adds the flag for the name of wget's file, unless the command line
-// has short options of curl or asks for headers only.
+// has short options of curl or requests only headers.
 func (t *translation) addOutput() {
 	if t.command != "fetch" || t.curl || slices.Contains(t.flags, "-I") || slices.Contains(t.flags, "-O") {
 		return

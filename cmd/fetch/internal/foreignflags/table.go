@@ -1,7 +1,8 @@
 package foreignflags
 
 // An option describes an option of another program, and the flags of fetch that
-// have the same effect. In the flags, VALUE stands for the value of the option.
+// have the same effect. In the flags, VALUE is a placeholder for the value of the
+// option.
 type option struct {
 	names  string // all spellings, separated by spaces; the first one appears in messages
 	value  bool   // if true, the option has a value
@@ -45,7 +46,7 @@ func (p *program) lookup(spelled string) *option {
 }
 
 // programs returns the programs of which users may type options for a command.
-// The options of curl are those of fetch, so they are not listed.
+// The options of curl are not listed, because fetch uses the same options.
 func programs(command string) []*program {
 	if command != "fetch" && command != "fetch mirror" {
 		return listingPrograms(command)
@@ -137,7 +138,8 @@ func wgetOptions() []option {
 	}
 }
 
-// aria2Options returns the options of aria2c that differ from those of fetch.
+// aria2Options returns the options of aria2c that differ from the options of
+// fetch.
 func aria2Options() []option {
 	return []option{
 		{names: "-x --max-connection-per-server", value: true, fetch: "-O --segments VALUE"},

@@ -1,8 +1,8 @@
 package helpcmd
 
 // bashFunctions defines two functions of the package bash-completion that the
-// completion script uses. If the package is loaded, they remain those of the
-// package.
+// completion script uses. If the package is loaded, its functions are not
+// replaced.
 const bashFunctions = `# Functions of bash-completion, for systems without this package.
 if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
     # _get_comp_words_by_ref sets cur, prev, words and cword. Bash divides words at

@@ -73,9 +73,9 @@ func (im *importer) entry(e *har.Entry) error {
 
 // isCut reports whether a body of n bytes is shorter than the one that the browser
 // received. Browsers limit the size of the bodies in a HAR file. A text in UTF-8
-// has no byte order mark, and is shorter than in some other charsets. The size that
-// Firefox writes is that of the body with its content coding, which lengthens a
-// short body.
+// has no byte order mark, and is shorter than in some other charsets. Firefox
+// writes the size of the body with its content coding, which lengthens a short
+// body.
 func isCut(r *har.Response, n int64) bool {
 	for f := range lines(r.Headers) {
 		if strings.EqualFold(f.Name, "Content-Encoding") && !strings.EqualFold(f.Value, "identity") {

@@ -23,7 +23,7 @@ type Format struct {
 	Now      time.Time                      // the current time, which selects the format of dates
 	Scheme   func(name string) fetch.Scheme // the schemes of entries
 	Type     bool                           // if true, lines have a column for the media type
-	URL      bool                           // if true, the URL follows on a line of its own
+	URL      bool                           // if true, the URL follows on a separate line
 	HideSize bool                           // if true, lines have no column for the size
 	HideTime bool                           // if true, lines have no column for the time
 }

@@ -29,8 +29,8 @@ const (
 // Columns returns the width of a help text for a terminal of the given width.
 func Columns(terminal int) int { return min(max(terminal, minColumns), maxColumns) }
 
-// Help returns the description of a command and its usage. The arguments are
-// those of [Usage].
+// Help returns the description of a command and its usage. The arguments have the
+// same meaning as in [Usage].
 func Help(cmd *cobra.Command, set *options.Set, all bool, columns int) string {
 	text := cmd.Long
 	if text == "" {
@@ -83,8 +83,8 @@ type writer struct {
 
 // Usage returns the help text of a command: synopsis, commands, flags, examples
 // and exit codes. If all is true, the text describes every flag. Otherwise it
-// describes only the flags that other commands do not have. Lines have at most
-// the given number of columns, except those of examples.
+// describes only the flags that other commands do not have. Except in examples,
+// lines have at most the given number of columns.
 func Usage(cmd *cobra.Command, set *options.Set, all bool, columns int) string {
 	b := writer{columns: columns}
 	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())

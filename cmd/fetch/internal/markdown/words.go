@@ -112,8 +112,8 @@ func width(all []word) int {
 	return n
 }
 
-// wrap returns lines of at most the given number of columns. A longer word has a
-// line of its own. The first line and the other lines have the given prefixes.
+// wrap returns lines of at most the given number of columns. A longer word is on
+// a separate line. The first line and the other lines have the given prefixes.
 func wrap(all []word, columns int, first, rest string) (lines []string) {
 	line, used := first, len(first)
 	empty := true // the line has only its prefix

@@ -67,7 +67,8 @@ func (c *mirrorCommand) open(ctx context.Context, seeds seedList, o mirror.Optio
 	return r, err
 }
 
-// close ends the display of the progress, and closes what open opened.
+// close ends the display of the progress, and closes the resources that open
+// opened.
 func (r *mirrorRun) close() {
 	r.report.closeProgress()
 	r.dedup.Close()

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A seedSource says where the seeds of a run come from.
+// A seedSource is the origin of the seeds of a run.
 type seedSource int
 
 const (
@@ -30,8 +30,8 @@ type seedList struct {
 	source seedSource
 }
 
-// seeds returns the URLs that the user entered. If there are none, it returns
-// the seeds of the joined crawl, or of the last run in --output-dir.
+// seeds returns the URLs that the user entered. If the user entered no URL, it
+// returns the seeds of the joined crawl, or of the last run in --output-dir.
 func (c *mirrorCommand) seeds(ctx context.Context, args []string, joined []uri.URI) (seedList, error) {
 	entered, err := c.enteredURLs(args)
 	switch {

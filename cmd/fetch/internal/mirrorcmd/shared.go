@@ -61,9 +61,9 @@ var ownFlags = []string{
 	"is-part-of", "no-tree", "max-delete",
 }
 
-// joinCrawl sets the flags to the stored settings of the shared crawl, if there
-// is one. It returns the seeds of the crawl, or nil if the crawl has no run. It
-// is an error if the command line sets a flag to another value.
+// joinCrawl sets the flags to the stored settings of the shared crawl, if any. It
+// returns the seeds of the crawl, or nil if the crawl has no run. It is an error
+// if the command line sets a flag to another value.
 func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 	f := &c.mirror
 	if f.shared.frontier == "" && os.Getenv("FETCH_FRONTIER") != "" {

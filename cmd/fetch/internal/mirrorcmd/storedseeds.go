@@ -15,8 +15,9 @@ const maxJudged = 20
 
 // checkStoredSeeds returns an error if the policy denies a seed of options.json,
 // which can come from a stranger. A run would leave the seed pending, so that a
-// complete archive would become incomplete. No request is sent and nothing is
-// written. The error names the command that makes the seeds those of the user.
+// complete archive would become incomplete. checkStoredSeeds sends no request and
+// writes no file. The error names the command with which the user enters the
+// seeds.
 func (c *mirrorCommand) checkStoredSeeds(ctx context.Context, seeds seedList) error {
 	if seeds.source != archiveSeeds || c.replays() {
 		return nil

@@ -102,7 +102,7 @@ func (c *searchCommand) Validate() error {
 // defaultMatch is the default value of --match.
 const defaultMatch = "part"
 
-// matchModes maps the values of --match to those of prospero.Options.Match.
+// matchModes maps the values of --match to the values of prospero.Options.Match.
 var matchModes = map[string]byte{"part": 'S', "exact": '=', "case": 'C', "regexp": 'R'}
 
 func (c *searchCommand) Run(ctx context.Context, args []string) error {

@@ -174,8 +174,8 @@ func (f *bodyFlags) AnyToStdout() bool {
 
 // FileName returns the name of the output file for a URL, or "" for standard
 // output. The name depends on the flags, on the URL, and on the position of the
-// URL on the command line. In a name of -o, #1 stands for the first of the values
-// of the globs in the URL.
+// URL on the command line. In a name of -o, #1 is replaced by the first of the
+// values of the globs in the URL.
 func (f *bodyFlags) FileName(u uri.URI, index int, values []string) (name string, err error) {
 	switch {
 	case f.ToStdout(index):

@@ -27,7 +27,7 @@ func (s *Seconds) Set(text string) error {
 }
 
 // ParseSeconds parses a number of seconds, such as 2.5, or a duration with a
-// unit, such as 500ms. It rejects negative durations and those of more than
+// unit, such as 500ms. It rejects negative durations and durations of more than
 // 10^9 seconds.
 func ParseSeconds(text string) (time.Duration, bool) {
 	const limit = 1e9

@@ -37,7 +37,7 @@ func (c *Crawl) Update(p mirror.Progress) {
 	c.progress = p
 }
 
-// A Monitor reports what a run does now. [mirror.Monitor] implements it.
+// A Monitor reports the current state of a run. [mirror.Monitor] implements it.
 type Monitor interface {
 	Hosts() []mirror.HostStatus
 	Waiting() (mirror.Wait, bool)

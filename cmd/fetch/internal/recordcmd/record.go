@@ -127,7 +127,7 @@ func (c *recordCommand) Run(ctx context.Context, args []string) (err error) {
 	store := func(ctx context.Context, x *capture.Exchange) error {
 		err := writer.Store(ctx, x)
 		if err != nil {
-			stop() // nothing more can be recorded
+			stop() // no further exchange can be recorded
 		}
 		return err
 	}

@@ -152,8 +152,8 @@ func Stream(w io.Writer, offset int64, sum bool, checks []verify.Check) Sink {
 }
 
 // Terminal opens the terminal with the given file name, such as /dev/tty. It
-// returns nil if the file is not a terminal. The other arguments are those of
-// [Stream].
+// returns nil if the file is not a terminal. The other arguments have the same
+// meaning as in [Stream].
 func Terminal(name string, offset int64, sum bool, checks []verify.Check) Sink {
 	t := terminal.Open(name)
 	if t == nil {

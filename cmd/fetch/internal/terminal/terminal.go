@@ -71,10 +71,11 @@ func Colors(w io.Writer) bool {
 var hyperlinkVariables = []string{"VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "DOMTERM", "WEZTERM_PANE", "ITERM_SESSION_ID",
 	"GHOSTTY_RESOURCES_DIR", "ALACRITTY_WINDOW_ID"}
 
-// Hyperlinks reports whether w is a terminal that displays hyperlinks. A terminal
-// cannot be asked, so its environment variables decide. FORCE_HYPERLINK=1 and
-// FORCE_HYPERLINK=0 override them. Within tmux and screen, there are none by
-// default, because the variables may be those of another terminal.
+// Hyperlinks reports whether w is a terminal that displays hyperlinks. Terminals
+// do not answer a query for this feature, so the result depends on environment
+// variables. FORCE_HYPERLINK=1 and FORCE_HYPERLINK=0 override them. Within tmux
+// and screen, the default is false, because the variables may describe another
+// terminal.
 func Hyperlinks(w io.Writer) bool {
 	kind := os.Getenv("TERM")
 	if !Is(w) || kind == "" || kind == "dumb" {

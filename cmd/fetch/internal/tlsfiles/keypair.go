@@ -17,8 +17,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/pkcs8"
 )
 
-// maxPassphrases is the number of times that the user is asked for the
-// passphrase of a key.
+// maxPassphrases is the maximum number of prompts for the passphrase of a key.
 const maxPassphrases = 3
 
 // loadCert reads the client certificate and its private key.
@@ -54,8 +53,8 @@ func (s Settings) loadCert(ctx context.Context, console Console) (pair tls.Certi
 	return pair, localError(keyFile, err)
 }
 
-// localError adds the name of a file and the Fault Local to err. It keeps the
-// Fault of an error that already has one, such as that of a canceled prompt.
+// localError adds the name of a file and the Fault Local to err. It keeps an
+// existing Fault, such as the Fault of a canceled prompt.
 func localError(file string, err error) error {
 	if err == nil || fetch.FaultOf(err) != fetch.Internal {
 		return err

@@ -104,7 +104,7 @@ func statusCheck(s tls.ConnectionState) error {
 	return err
 }
 
-// checkStatus returns an error unless an OCSP response says that a certificate
+// checkStatus returns an error unless an OCSP response states that a certificate
 // is good.
 func checkStatus(response []byte, cert, issuer *x509.Certificate, now time.Time) error {
 	r, err := ocsp.ParseResponseForCert(response, cert, issuer)

@@ -26,14 +26,14 @@ type Settings struct {
 	CANative bool   // also trust the CA certificates of the system
 	Cert     string // the client certificate, as FILE or FILE:PASSPHRASE
 	Key      string // the file of its private key; if "", the file of Cert
-	Pass     string // the passphrase of the private key; if "", the user is asked
+	Pass     string // the passphrase of the private key; if "", the user is prompted
 	Pinned   string // hashes of the permitted public keys of servers
 	CRL      string // the file with certificate revocation lists
 	Status   bool   // require a stapled OCSP response
 	Min, Max uint16 // versions of TLS; 0 means the default
 }
 
-// A Console asks the user for passphrases.
+// A Console prompts the user for passphrases.
 type Console struct {
 	Ask  func(ctx context.Context, file string) (fetch.Secret, error) // nil without a terminal
 	Note func(format string, args ...any)
@@ -44,7 +44,7 @@ type Console struct {
 const maxFile = 16 << 20
 
 // Config returns the TLS configuration for the settings, or nil for the
-// defaults of crypto/tls. It asks for the passphrase of an encrypted key.
+// defaults of crypto/tls. It prompts for the passphrase of an encrypted key.
 func (s Settings) Config(ctx context.Context, console Console) (*tls.Config, error) {
 	if s == (Settings{}) {
 		return nil, nil
@@ -73,7 +73,8 @@ func (s Settings) Config(ctx context.Context, console Console) (*tls.Config, err
 	return c, s.addChecks(c)
 }
 
-// roots returns the trusted CA certificates, or nil for those of the system.
+// roots returns the trusted CA certificates, or nil for the certificates of the
+// system.
 func (s Settings) roots() (pool *x509.CertPool, err error) {
 	if s.CACert == "" && s.CAPath == "" {
 		return nil, nil
