@@ -12,7 +12,7 @@ import (
 const maxStart = 64 << 10
 
 // An inserter is a writer that inserts text after the <body> tag of an HTML
-// page. It inserts nothing into a frameset.
+// page. It does not change a frameset.
 type inserter struct {
 	out  io.Writer
 	text []byte

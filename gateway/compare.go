@@ -48,7 +48,7 @@ type comparePage struct {
 }
 
 // A diffLine is a line of a comparison. Its class is "added", "removed", "same"
-// or "gap". A gap stands for lines that are left out.
+// or "gap". A gap represents omitted lines.
 type diffLine struct{ Class, Text string }
 
 // compare sends the differences between the texts of two captures.

@@ -74,7 +74,7 @@ type Options struct {
 	// 127.0.0.1 or [::1].
 	Address net.Addr
 
-	Hosts    []string       // further host names that requests may use, without a port or with that of Address
+	Hosts    []string       // further host names that requests may use, without a port or with the port of Address
 	Base     string         // path prefix of all routes, such as "/archives", or ""
 	Schemes  []fetch.Scheme // schemes of the archived URLs
 	Archives []Archive
@@ -138,7 +138,7 @@ type Handler struct {
 	scripts  func(archive int, at time.Time, u uri.URI) string // or nil
 	schemes  map[string]fetch.Scheme
 	archives []*collection
-	gate     *gate         // serves live pages; nil if there are none
+	gate     *gate         // serves live pages; nil if live pages are disabled
 	slots    chan struct{} // limits the number of running requests
 	errorLog *log.Logger
 	public   *public // limits for clients on other machines, or nil

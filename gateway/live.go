@@ -32,7 +32,7 @@ type Live struct {
 	Schemes []string
 
 	// AllowHosts lists private hosts, addresses and prefixes that live pages may
-	// show without a confirmation. The format is that of fetch.Allowlist.
+	// show without a confirmation. fetch.Allowlist describes the format.
 	AllowHosts []string
 }
 
@@ -95,7 +95,7 @@ func newGate(all *Options) (*gate, error) {
 	linked.Redirects = []string{"*"}
 	policies[reachLinked] = linked
 	for r, p := range policies {
-		p.Blocked, p.MaxTime = isListener(all.Address), -1 // each request has a time limit of its own
+		p.Blocked, p.MaxTime = isListener(all.Address), -1 // each request has its own time limit
 		for _, personal := range []bool{false, true} {
 			if personal && all.Public {
 				continue

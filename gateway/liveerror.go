@@ -60,15 +60,15 @@ func (x *exchange) liveError(t liveTarget, p guard.Permission, err error) {
 // retrieved.
 type liveFailure struct {
 	page
-	Text     string // what failed, in one sentence, or ""
-	Advice   string // what the user can do, or ""
+	Text     string // the failure, in one sentence, or ""
+	Advice   string // advice for the user, or ""
 	Detail   string // the error
 	Retry    string // path of the same page if the error is transient, or ""
 	Archives []archiveLink
 	Form     *openForm
 }
 
-// causes describes the causes of failures, and what the user can do.
+// causes describes the causes of failures, with advice for the user.
 var causes = map[fetch.Fault]struct{ text, advice string }{
 	fetch.DNS:         {"The name of the server has no address.", "Check the spelling of the host name."},
 	fetch.Connect:     {"The server could not be reached, or it closed the connection.", "The server may be down. Try again later."},

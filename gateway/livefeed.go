@@ -15,8 +15,8 @@ import (
 const maxFeedRead = 10_000
 
 // feedPath returns the path of the feed of a listing. It has no signature, so that
-// it is the same after a restart. The policy treats its requests as those of an
-// unknown page.
+// it is the same after a restart. The policy treats its requests as requests of
+// an unknown page.
 func (t liveTarget) feedPath(base string) string {
 	return liveTarget{url: t.url.WithoutUserinfo(), feed: true}.path(base, "")
 }

@@ -111,7 +111,7 @@ func reasonOf(err error) string {
 	return strings.TrimPrefix(r.Error(), "denied by policy: ")
 }
 
-// confirm sends a page that asks the user whether to open a URL with a private
+// confirm sends a page on which the user must confirm a URL with a private
 // address.
 func (x *exchange) confirm(t liveTarget, err error) {
 	form := x.newOpenForm(t.url.Unredacted())

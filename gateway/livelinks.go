@@ -40,7 +40,7 @@ func sourceOf(u uri.URI) uri.URI {
 	}
 	p := u.Parts()
 	short, err := uri.Build(uri.Parts{Scheme: p.Scheme, Host: p.Host, Port: p.Port, HasAuthority: p.HasAuthority, HasPort: p.HasPort})
-	if err != nil { // not possible, because the parts are those of a URL
+	if err != nil { // not possible, because the parts come from a URL
 		return u
 	}
 	return short

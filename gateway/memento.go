@@ -61,8 +61,8 @@ func (x *exchange) mementoLink(t target, timestamp, relation string) string {
 	return link(url, relation) + `; datetime="` + at.Format(http.TimeFormat) + `"`
 }
 
-// link returns a link value (RFC 8288 section 3). It escapes nothing, because a
-// URI contains no ">".
+// link returns a link value (RFC 8288 section 3). It does not escape the URI,
+// because a URI contains no ">".
 func link(url, relation string) string { return "<" + url + `>; rel="` + relation + `"` }
 
 // timeGate redirects to the capture that is nearest to the date in the header

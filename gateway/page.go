@@ -121,8 +121,8 @@ func (x *exchange) showPreview(v view) {
 	}
 }
 
-// render executes a template and sends the result. It returns false if the
-// client has closed the connection, so that nothing more can be written.
+// render executes a template and sends the result. It returns false if the client
+// has closed the connection, so that no more data can be written.
 func (x *exchange) render(name string, data any) bool {
 	return pages().ExecuteTemplate(x.w, name, data) == nil
 }

@@ -164,8 +164,8 @@ func (x *exchange) raw(resp *fetch.Response) {
 }
 
 // copyBody copies a body of the given size, or of unknown size if size is
-// negative. It writes the last byte after the body has confirmed its end. The
-// client thus notices damage although it receives a Content-Length.
+// negative. It writes the last byte after it has read the end of the body without
+// an error. The client thus notices damage although it receives a Content-Length.
 func copyBody(out io.Writer, body io.Reader, size int64) error {
 	if size <= 0 {
 		_, err := io.Copy(out, body)

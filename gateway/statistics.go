@@ -13,8 +13,8 @@ import (
 // maxCounted is the maximum number of captures that statistics contain.
 const maxCounted = 1_000_000
 
-// statistics counts the captures in an index. Sizes are those of the records in
-// the archive, which are usually compressed.
+// statistics counts the captures in an index. The sizes describe the stored
+// records, which are usually compressed.
 type statistics struct {
 	*crawlreport.Report
 	captures    int64

@@ -14,9 +14,11 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// find returns the capture that answers a request. If there is none and similar
-// is true, it returns the capture of a similar request. Of several captures, it is the one nearest to the time at, or the
-// one that Archive.Time selects if at is zero. The driver of an archive has no access to a network.
+// find returns the capture that answers a request. If no capture matches and
+// similar is true, find returns the capture of a similar request. Of several
+// captures, find selects the capture nearest to the time at. If at is zero,
+// Archive.Time selects the capture. The driver of an archive has no access to a
+// network.
 func find(ctx context.Context, a *warc.Archive, at time.Time, similar bool, req *fetch.Request) (*fetch.Response, error) {
 	source := *a // the copy shares the files
 	source.Decode, source.Raw, source.Similar = true, false, similar

@@ -14,8 +14,8 @@ import (
 )
 
 // A name is the first part of a host name that represents an archived origin:
-// SCHEME[-PORT].HOST.TIMESTAMP.ARCHIVE, before ".localhost". Browsers give each
-// host name an origin of its own, so archived origins are separated like the
+// SCHEME[-PORT].HOST.TIMESTAMP.ARCHIVE, before ".localhost". Browsers treat each
+// host name as a separate origin, so archived origins are separated like the
 // original ones.
 type name struct {
 	archive *archive
@@ -116,8 +116,8 @@ func (s *Site) group(n name) string {
 	return "." + n.time.Format(timeForm) + "." + n.archive.label + topDomain + ":" + s.port
 }
 
-// hostOf returns the host name and port that represent n. It returns "" if
-// there is none.
+// hostOf returns the host name and port that represent n. It returns "" if no
+// host name can represent n.
 func (s *Site) hostOf(n name) string {
 	host, ok := s.hosts.encode(n.host)
 	if !ok {
@@ -130,8 +130,8 @@ func (s *Site) hostOf(n name) string {
 	return scheme + "." + host + s.group(n)
 }
 
-// urlOf returns the URL that shows the capture of u together with those of n. It
-// returns "" for other schemes than http and https.
+// urlOf returns the URL that shows the capture of u together with the captures of
+// n. It returns "" for other schemes than http and https.
 func (s *Site) urlOf(n name, u uri.URI) string {
 	if !n.setOrigin(u) {
 		return ""
@@ -143,8 +143,8 @@ func (s *Site) urlOf(n name, u uri.URI) string {
 	return "http://" + host + targetOf(u)
 }
 
-// setOrigin sets the archived origin of n to that of u. It returns false if u is
-// not a http or https URL with a host.
+// setOrigin sets the archived origin of n to the origin of u. It returns false if
+// u is not a http or https URL with a host.
 func (n *name) setOrigin(u uri.URI) bool {
 	n.scheme = u.Scheme()
 	if !IsShown(u) || u.Host() == "" {

@@ -4,7 +4,7 @@
 // A [Proxy] is the only network of a browser: the browser requests the original
 // URLs. A [Site] serves a browser that is not restricted. It gives each archived
 // origin a host name below localhost, and restricts the pages with a content
-// policy. The file doc/serving-safety.md describes what the pages cannot do.
+// policy. The file doc/serving-safety.md describes the restrictions of the pages.
 package replay
 
 import (
@@ -56,8 +56,8 @@ type archive struct {
 	label string // part of the host names
 }
 
-// maxRequests is the maximum number of requests that run at the same time, and
-// maxConnections that of open connections.
+// maxRequests is the maximum number of concurrent requests. maxConnections is the
+// maximum number of open connections.
 const maxRequests, maxConnections = 128, 512
 
 // NewSite returns a Site. If the options are invalid, the error wraps
@@ -85,8 +85,8 @@ func NewSite(opts Options) (*Site, error) {
 	return s, nil
 }
 
-// IsShown reports whether this package shows captures of u: those of http and
-// https.
+// IsShown reports whether this package shows captures of u. It shows captures of
+// http and https URLs.
 func IsShown(u uri.URI) bool { return u.Scheme() == "http" || u.Scheme() == "https" }
 
 // PageURL returns the URL of the page that shows the capture of u nearest to
@@ -178,7 +178,7 @@ func (s *Site) serveOrigin(w http.ResponseWriter, r *http.Request, n name) {
 }
 
 // redirectPath begins the path of a redirect to the capture of the URL after it.
-// Pages use it for hosts whose host name only the server knows.
+// Pages use it for hosts whose host name only the server can determine.
 const redirectPath = "/__fetch/to/"
 
 func (s *Site) redirectTo(w http.ResponseWriter, n name, target string) {

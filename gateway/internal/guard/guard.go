@@ -196,8 +196,8 @@ func (k *Key) Session(cookie string) (session string, ok bool) {
 }
 
 // PartToken returns the Purpose of the token for images, style sheets and
-// scripts of the pages of an archive. An archive has a token of its own, so that
-// its pages cannot use those of other archives.
+// scripts of the pages of an archive. Each archive has its own token, so that its
+// pages cannot use the tokens of other archives.
 func PartToken(archive string) Purpose { return Purpose("part " + archive) }
 
 // kindToken is the first byte of the authenticated text of a token.

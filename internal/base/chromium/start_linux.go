@@ -49,7 +49,7 @@ func (a account) own(dir string) error {
 	return os.Chown(dir, a.uid, a.gid)
 }
 
-// run starts the program in a network namespace and waits for its end in the
+// run starts the program in a network namespace and waits for its exit in the
 // background.
 func (p *Process) run(o *Options, user account) error {
 	p.Isolated = true

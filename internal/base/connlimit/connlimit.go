@@ -10,7 +10,7 @@ import (
 )
 
 // A Listener closes new connections that Admit does not permit. It also closes
-// connections whose clients read nothing.
+// connections whose clients read no data.
 type Listener struct {
 	net.Listener
 
@@ -65,7 +65,7 @@ func (c *conn) Write(p []byte) (int, error) {
 }
 
 // SetWriteDeadline sets the deadline of the following calls of Write. It can
-// only shorten that of a call that is running.
+// shorten the deadline of a running call, but not extend it.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +128,8 @@ func (t *Table) Admit(c net.Conn) (release func(), ok bool) {
 	}), true
 }
 
-// closeOldest closes the oldest connection, or that of the given client.
+// closeOldest closes the oldest connection, or the oldest connection of the given
+// client.
 func (t *Table) closeOldest(client netip.Prefix, ofClient bool) {
 	for e := t.conns.Front(); e != nil; e = e.Next() {
 		if old := e.Value.(entry); !ofClient || old.client == client {

@@ -16,8 +16,8 @@ import (
 
 // Options configures [Render]. The zero value is valid.
 type Options struct {
-	// Width is the length of a line in columns, or 0 for 80. A longer word has
-	// a line of its own.
+	// Width is the length of a line in columns, or 0 for 80. A longer word is on
+	// a separate line.
 	Width int
 
 	// Link is called for each link, in the order of the page. ref is the URI

@@ -277,7 +277,7 @@ func (p *renderer) startCell() {
 	p.cellStart = true
 }
 
-// endLink ends the open link, if there is one, and writes its number.
+// endLink ends the open link, if any, and writes its number.
 func (p *renderer) endLink() {
 	if p.ref == "" {
 		return

@@ -94,9 +94,9 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// Fill returns the answers to f, one for each field. It takes an answer from
-// the map answers if there is one for the field. Otherwise it calls prompt or,
-// if prompt is nil, uses the default of the field.
+// Fill returns the answers to f, one for each field. It takes the answer from the
+// map answers, if the map has an answer for the field. Otherwise it calls prompt
+// or, if prompt is nil, uses the default of the field.
 //
 // The keys of answers are prompts or field numbers. Prompts are compared
 // without regard to case and to a final colon or question mark. Numbers start

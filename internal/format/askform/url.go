@@ -18,8 +18,8 @@ func Attributes(u uri.URI) (attributes uri.URI, ok bool) {
 	return attributes, err == nil
 }
 
-// itemPath returns the path of u without the command "?" at its end. The result
-// ok is false if u is not a gopher URL with this command.
+// itemPath returns the path of u without the final command "?". The result ok is
+// false if u is not a gopher URL with this command.
 func itemPath(u uri.URI) (path string, ok bool) {
 	scheme := u.Scheme()
 	path = u.Path()

@@ -1,9 +1,9 @@
 package autoindex
 
-// A shape describes a short text of fixed form. In a shape, "9" stands for a
-// digit, "A" for an upper-case letter, "a" for a lower-case letter, and "P" for
-// "A" or "P". "?" makes the character before it optional. Every other character
-// stands for itself.
+// A shape describes a short text of fixed form. In a shape, "9" matches a digit,
+// "A" an upper-case letter, "a" a lower-case letter, and "P" the letter "A" or
+// "P". "?" makes the character before it optional. Every other character matches
+// itself.
 //
 // Shapes replace regular expressions. Package regexp would add 150 kB to
 // a program that only downloads files.
@@ -43,8 +43,7 @@ func (s shape) match(text string) (n int, ok bool) {
 	return n, true
 }
 
-// fits reports whether c is a character for which the character in a shape
-// stands.
+// fits reports whether c matches the shape character in.
 func fits(in, c byte) bool {
 	switch in {
 	case '9':

@@ -55,7 +55,8 @@ func ReadKey(getenv func(string) string) (AccessKey, error) {
 }
 
 // ReadRegion returns the region in the environment, or the region of the profile
-// AWS_PROFILE in the shared configuration file. It returns "" if there is none.
+// AWS_PROFILE in the shared configuration file. It returns "" if neither has a
+// region.
 func ReadRegion(getenv func(string) string) (string, error) {
 	if region := cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION")); region != "" {
 		return region, nil

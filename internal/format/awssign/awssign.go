@@ -33,8 +33,8 @@ type Message struct {
 	Digest       string       // SHA-256 digest of the body in base 16, or "" for an empty body
 }
 
-// Sign returns the header fields of the request: those of m, the date, the token
-// and the signature.
+// Sign returns the header fields of the request: the fields of m, the date, the
+// token and the signature.
 func (k Key) Sign(m Message, now time.Time) fetch.Header {
 	date := now.UTC().Format("20060102T150405Z")
 	fields := append(slices.Clone(m.Header), fetch.Field{Name: "X-Amz-Date", Value: date})

@@ -62,8 +62,8 @@ func Parse(values []string) (list []string, err error) {
 
 // Decode removes the content codings from the body of resp. It reports whether
 // the body had codings. A decoded body has an unknown size and no validator,
-// because the transfer cannot be resumed. t may be nil. The error is that of
-// [Parse].
+// because the transfer cannot be resumed. t may be nil. Decode returns the error
+// of [Parse].
 func Decode(resp *fetch.Response, t *trace.Trace) (decoded bool, err error) {
 	list, err := Parse(resp.Header.Values("Content-Encoding"))
 	if err != nil || len(list) == 0 {

@@ -33,7 +33,7 @@ func KindOf(media string) fetch.Kind {
 
 // MarkedMedia returns the media type for the record of an object. KindOf then
 // returns fetch.Menu if kind is fetch.Menu, also for the listings of schemes
-// that this module does not know.
+// that this module does not support.
 func MarkedMedia(media string, kind fetch.Kind) string {
 	if kind == fetch.Menu && KindOf(media) != fetch.Menu {
 		media += menuParameter

@@ -140,9 +140,8 @@ func encodeQuery(text string, e encoding.Encoding) string {
 	return string(out)
 }
 
-// appendASCII appends text to dst. It writes other characters than those of
-// ASCII as numeric character references, which have the same meaning in every
-// charset.
+// appendASCII appends text to dst. It writes non-ASCII characters as numeric
+// character references, which have the same meaning in every charset.
 func appendASCII(dst []byte, text string) []byte {
 	for _, r := range text {
 		if r < utf8.RuneSelf {

@@ -106,7 +106,7 @@ func (w *walk) visitTag(z *html.Tokenizer, raw []byte, closed bool) (string, []b
 	b, more := z.TagName()
 	e := &w.element
 	name := atom.String(b)
-	e.name, e.attr = localName(name), e.attr[:0] // in XML, a prefix can stand for the namespace of HTML
+	e.name, e.attr = localName(name), e.attr[:0] // in XML, a prefix can denote the namespace of HTML
 	all := w.out != nil && isSerialized(e.name)
 	for more {
 		var key, value []byte

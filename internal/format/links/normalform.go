@@ -105,8 +105,8 @@ func startsKeyword(text []byte) bool {
 }
 
 // isCode reports whether a script element with the given type contains
-// JavaScript or JSON. Other elements, such as those of type text/template,
-// contain markup for scripts.
+// JavaScript or JSON. Other script elements, such as elements with the type
+// text/template, contain markup for scripts.
 func isCode(kind string) bool {
 	kind = strings.ToLower(strings.TrimSpace(kind))
 	switch kind {
@@ -169,7 +169,7 @@ func renameVerbatim(raw []byte, at int) []byte {
 	return out
 }
 
-// tagName returns the name at the start of the text behind "<" or "</".
+// tagName returns the name at the start of the text after "<" or "</".
 func tagName(text []byte) []byte {
 	if end := bytes.IndexAny(text, whitespace+"/>"); end >= 0 {
 		return text[:end]

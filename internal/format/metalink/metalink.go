@@ -292,7 +292,7 @@ func splitLinks(value string) (all []link) {
 	}
 }
 
-// cutValue returns a token or a quoted string, and the text behind it.
+// cutValue returns a token or a quoted string, and the text after it.
 func cutValue(s string) (value, rest string) {
 	if !strings.HasPrefix(s, `"`) {
 		end := strings.IndexAny(s, ";, \t")

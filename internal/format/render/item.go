@@ -121,8 +121,8 @@ func isFolder(i item) bool {
 	return i.kind == fetch.Menu && i.listing == listingNames[scheme.Directory]
 }
 
-// mediaType returns the media type of a document: that of the server, or that of
-// the name.
+// mediaType returns the media type of a document, from the server or from the
+// name.
 func (i *item) mediaType() string {
 	return cmp.Or(i.media, media.TrimParameters(media.ByName(i.name)))
 }

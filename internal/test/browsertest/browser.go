@@ -5,7 +5,7 @@
 //	p := b.Open(server.URL)
 //	p.Wait("document.querySelector('h1').textContent == 'hello'")
 //
-// Chromium runs in a network namespace of its own, in which it reaches only the
+// Chromium runs in a separate network namespace, in which it reaches only the
 // addresses that the test passes to [Start]. Tests that use this package need
 // root privileges, and they are skipped on other systems than Linux.
 package browsertest
@@ -89,7 +89,7 @@ func start(t *testing.T, addrs []string, network ...chromedp.ExecAllocatorOption
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	b.ctx, _ = chromedp.NewContext(ctx, chromedp.WithErrorf(t.Logf))
 	t.Cleanup(func() {
-		cancel() // kills the browser and waits for its end
+		cancel() // kills the browser and waits until it has exited
 		removeAll(t, home)
 		if t.Failed() {
 			t.Logf("browsertest: chromium: %s", output.String())

@@ -1,9 +1,9 @@
 // Package diskmodel computes which files a disk may contain after a power
 // failure.
 //
-// The input is the list of file calls of a command. A disk certainly contains
-// what was synced. Of everything else, any part may be lost. The rules are those
-// of ext4 with data=ordered and of XFS:
+// The input is the list of file calls of a command. A disk certainly contains all
+// synced changes. Any part of the other changes may be lost. The rules describe
+// ext4 with data=ordered, and XFS:
 //
 //   - Changes of names, and truncations, are in a journal. After a power failure,
 //     the disk has the changes up to some position of the journal.
@@ -15,9 +15,8 @@
 //     its name before it has its bytes.
 //   - A write after a truncation is not on the disk if the truncation is not.
 //
-// With Rules.Directories, each directory has a journal of its own, so that a
-// sync of a file does not make its name durable. POSIX promises no more than
-// this.
+// With Rules.Directories, each directory has its own journal, so that a sync of a
+// file does not make its name durable. POSIX promises no more than this.
 package diskmodel
 
 import (

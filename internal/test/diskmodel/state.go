@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/internal/test/filecalls"
 )
 
-// An Amount says how much of the unsynced changes a disk has.
+// An Amount selects how many of the unsynced changes a disk has.
 type Amount int
 
 // The amounts.

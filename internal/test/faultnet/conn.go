@@ -156,7 +156,7 @@ func newInbox() *inbox {
 	return in
 }
 
-// fill reads r until its end.
+// fill reads r until it ends.
 func (in *inbox) fill(r io.Reader) {
 	defer close(in.ended)
 	p := make([]byte, 4<<10)

@@ -18,7 +18,7 @@ const (
 	Aborted                // the connection is reset; a connection attempt is refused
 	HalfOpen               // the server forgot the connection: it sends nothing, and resets the connection when the client writes
 	Frozen                 // all further packets are lost
-	Delayed                // nothing is forwarded for OutageDelay
+	Delayed                // no data is forwarded for OutageDelay
 	Trickle                // further bytes of the server arrive one by one, with pauses of TricklePause
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Listen starts a relay to the TCP server at the address to, and returns the
-// address of the relay on loopback. Its connections are those of w. Call it
+// address of the relay on loopback. Its connections to the server use w. Call it
 // outside of a synctest bubble.
 func (w *Wires) Listen(t testing.TB, to string) (addr string) {
 	t.Helper()

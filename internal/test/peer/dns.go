@@ -6,9 +6,9 @@ import (
 )
 
 // DNS starts the DNS server unbound (Debian unbound), which answers on Addr with
-// the given records, such as "host.test. A 127.0.0.1", over UDP and TCP. It asks
-// no other server. In front of it, dnsdist (Debian dnsdist) answers DNS over
-// HTTPS on TLSAddr, at the path /dns-query.
+// the given records, such as "host.test. A 127.0.0.1", over UDP and TCP. It
+// queries no other server. In front of it, dnsdist (Debian dnsdist) answers DNS
+// over HTTPS on TLSAddr, at the path /dns-query.
 func DNS(t TB, records ...string) *Server {
 	t.Helper()
 	backend, front := Need(t, "unbound", "unbound"), Need(t, "dnsdist", "dnsdist")

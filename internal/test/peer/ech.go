@@ -62,9 +62,9 @@ type ECHServer struct {
 }
 
 // ECH starts an ECHServer whose responses are "hello", or redirects to the value
-// of the parameter "to" of a query. The keys are called for each connection. If
-// there are none, the server does not support ECH. The curves are those of the key
-// exchange; none means the default.
+// of the parameter "to" of a query. The function keys is called for each
+// connection. Without keys, the server does not support ECH. The curves are for
+// the key exchange; none means the default.
 func ECH(t TB, cert *Cert, keys func() []tls.EncryptedClientHelloKey, curves ...tls.CurveID) *ECHServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -60,7 +60,7 @@ func (s *Server) spawn(c command, socket *os.File) (*process, error) {
 	return p, nil
 }
 
-// end kills the process group, after the quit signal if there is one. A clean
+// end sends the quit signal, if any, and kills the process group. A clean
 // shutdown is not necessary, because all files of the server are deleted.
 func (p *process) end() {
 	p.once.Do(func() {

@@ -109,8 +109,8 @@ func ECHRelay(t TB, addr string) *ECHServer {
 	return s
 }
 
-// relay copies both directions of a connection, and what the client near sends
-// also to record. The end of a direction does not end the other one.
+// relay copies both directions of a connection. It also writes the bytes from the
+// client near to record. The end of a direction does not end the other one.
 func relay(near, far net.Conn, record io.Writer) {
 	defer near.Close()
 	defer far.Close()

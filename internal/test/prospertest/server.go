@@ -100,7 +100,7 @@ func (s *Server) Answer(datagram []byte) [][]byte {
 }
 
 // others reports whether p belongs to another conversation with the same id.
-// Answer does not know the sender of a datagram, and there are only 65,535 ids.
+// Answer cannot identify the sender of a datagram, and there are only 65,535 ids.
 func (c *call) others(p ardp.Packet) bool {
 	had, ok := c.request[p.Number]
 	return ok && !bytes.Equal(had, p.Data)

@@ -20,7 +20,7 @@ const Folder = "FETCH_RESULTS"
 // measure and scope are added.
 type Figure struct {
 	Layer   string `json:"layer"`   // kind of test, such as "kill points"
-	Measure string `json:"measure"` // what is counted, such as "kills"
+	Measure string `json:"measure"` // the counted events, such as "kills"
 	Value   int    `json:"value"`
 	Scope   string `json:"scope"` // "test" or "soak"
 	Test    string `json:"test"`  // name of the test

@@ -54,7 +54,7 @@ type Outage struct {
 
 // Limits of the time of a transfer with an outage.
 const (
-	silentLimit = 2*time.Minute + 5*time.Second // nothing more arrives
+	silentLimit = 2*time.Minute + 5*time.Second // no more data arrives
 	brokenLimit = 2 * time.Second               // the end of the connection arrives
 )
 

@@ -1,7 +1,7 @@
-// Package scriptsites contains sites whose pages are built by scripts: those of
-// JavaScript libraries, and pages that check single features of browsers. Tests
-// capture and replay them. The title of each page becomes "passed", or the
-// reason of the failure. Only tests may import this package.
+// Package scriptsites contains sites whose pages are built by scripts. Some pages
+// use JavaScript libraries, and others check single features of browsers. Tests
+// capture and replay them. The title of each page becomes "passed", or the reason
+// of the failure. Only tests may import this package.
 package scriptsites
 
 import (

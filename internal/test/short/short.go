@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Sample skips a case of a table with the flag -short, unless it is one of about
-// one in n cases. The name of the case decides, so that each run selects the same
-// cases. Without -short, all cases run.
+// Sample skips a case of a table with the flag -short, unless the case belongs to
+// a sample of about one in n cases. The name of the case decides, so that each
+// run selects the same cases. Without -short, all cases run.
 func Sample(t *testing.T, n uint64) {
 	t.Helper()
 	if testing.Short() && !selects(t.Name(), n) {
@@ -17,7 +17,8 @@ func Sample(t *testing.T, n uint64) {
 	}
 }
 
-// selects reports whether the case with this name is one of about one in n.
+// selects reports whether the case with this name belongs to the sample of about
+// one in n cases.
 func selects(name string, n uint64) bool {
 	h := fnv.New64a()
 	io.WriteString(h, name)

@@ -42,6 +42,7 @@
 // owner of the mutex.
 //
 // The other tests cover broken addresses (TestBrokenAddresses), broken proxies
-// (TestBadProxies) and wrong clocks (TestClockSteps and others). Faults that
-// need a process, a kernel or a disk are those of cmd/fetch/internal/faulttest.
+// (TestBadProxies) and wrong clocks (TestClockSteps and others). Package
+// cmd/fetch/internal/faulttest tests faults that need a process, a kernel or a
+// disk.
 package torture

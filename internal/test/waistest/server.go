@@ -1,6 +1,6 @@
 // Package waistest provides a WAIS server for tests. Its responses, including
-// errors, are equal to those of freeWAIS-sf 2.2 byte by byte. The tests of this
-// package compare them with recordings.
+// errors, are byte-identical to the responses of freeWAIS-sf 2.2. The tests of
+// this package compare them with recordings.
 //
 // A [Server] serves databases. With [Server.Step], it runs as a server of
 // internal/test/faultnet, in memory or on loopback:

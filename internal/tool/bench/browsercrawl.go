@@ -109,7 +109,7 @@ func crawlWithBrowser(b *block, path string, pages int, args ...string) (took, p
 
 // watch runs a program and returns its time in seconds and the peak memory of its
 // process. The resources that the kernel reports at the end of a process include
-// those of its child processes, such as a browser.
+// the resources of its child processes, such as a browser.
 func (p program) watch(b *block) (took, peak float64, err error) {
 	cmd, stderr, cancel := p.command(b.ctx)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 type Case struct {
 	Name    string
 	Serve   func(t peer.TB) Object
-	Fetch   []string // arguments; {dir} stands for an empty directory, and {url} and so on for values of Object.Words
+	Fetch   []string // arguments; {dir} is replaced by an empty directory, and {url} and so on by values of Object.Words
 	Rivals  []Rival  // the ratios of Targets refer to the first rival
 	Starts  int      // number of processes in a run, one after another; 0 means 1
 	Lines   int      // expected number of lines on standard output, which Sum does not describe; 0 means that Sum does
@@ -53,8 +53,8 @@ type Object struct {
 }
 
 // A Target is a performance goal for one measure. Ratio limits the result of
-// fetch divided by that of the first rival. Limit limits the result of fetch
-// itself.
+// fetch divided by the result of the first rival. Limit limits the result of
+// fetch itself.
 type Target struct {
 	Measure measure
 	Ratio   float64

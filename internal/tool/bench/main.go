@@ -16,7 +16,7 @@
 //
 // With -large, the rival of each task is the same task with a tenth of its
 // items, and the figures are the resources for each item. The peak memory is
-// that of the process, because it must not depend on the number of items.
+// measured for the process, because it must not depend on the number of items.
 //
 // The programs run in turn, so that other load on the machine affects all of
 // them. The figures are medians. A case can set targets. The exit status is 1

@@ -24,7 +24,7 @@ func recordCases() []Case {
 	}
 }
 
-// measureRecord returns a function that compares curl behind the proxy with curl
+// measureRecord returns a function that compares curl through the proxy with curl
 // that is connected to the server. The server sends a body at the given rate, as
 // in peer.NginxOptions. Each run has a new WARC file, because a body that was
 // recorded before becomes a revisit record.

@@ -78,7 +78,7 @@ func measureReplay(b *block, opts options) []row {
 }
 
 // servePage starts nginx with a page and its objects. It returns the URL of the
-// page, which shows the word loaded at its end.
+// page, which shows the word loaded when all objects are loaded.
 func servePage(b *block) string {
 	s := peer.Nginx(b, peer.NginxOptions{})
 	padding := strings.Repeat("0123456789abcde\n", 14<<10/16)
@@ -150,8 +150,8 @@ func openPage(b *block, in *browser.Browser, url string, h http.Handler) float64
 	return s.last.Sub(s.first).Seconds()
 }
 
-// A stopwatch records the time of the first request and that of the end of the
-// last response.
+// A stopwatch records the start of the first request and the end of the last
+// response.
 type stopwatch struct {
 	next http.Handler
 

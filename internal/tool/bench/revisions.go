@@ -10,7 +10,7 @@ import (
 // A pairs has the ratios of one measure for two versions of fetch. The versions
 // ran in turn, and each ratio is of one turn.
 type pairs struct {
-	ratios []float64 // result of fetch divided by that of the base
+	ratios []float64 // result of fetch divided by the result of the base
 	noise  []float64 // second result of the base divided by the first
 }
 

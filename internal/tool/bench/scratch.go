@@ -43,8 +43,8 @@ func removeAll(dir string) error {
 }
 
 // concatenate writes the contents of all files below dir to w. The files are
-// ordered by name. They are not read into memory, because memory below that of
-// this process cannot be measured.
+// ordered by name. They are not read into memory, because memory below the memory
+// of this process cannot be measured.
 func concatenate(w io.Writer, dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

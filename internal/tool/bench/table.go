@@ -14,7 +14,7 @@ type row struct {
 	rival  string
 	other  float64 // 0 if the rival is missing
 	target *Target // nil without a target
-	item   string  // if not empty, the times are those of one item, such as one "file"
+	item   string  // if not empty, the times are for one item, such as one "file"
 	pairs  *pairs  // results of two revisions; nil for a rival
 }
 

@@ -123,7 +123,7 @@ func pattern(target string, names []string) string {
 
 // choose returns the names that reach statements which neither covered nor the
 // chosen names before them reach. It adds these statements to covered. If a group
-// of names reaches nothing new, none of its names is tried alone.
+// of names reaches no new statement, its names are not tried individually.
 func choose(names []string, covered map[string]bool, run func([]string) (map[string]bool, error)) (chosen []string, err error) {
 	if len(names) == 0 {
 		return nil, nil

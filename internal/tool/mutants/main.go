@@ -38,8 +38,8 @@ func main() {
 }
 
 // run tests the mutants of a package and prints the survivors. The mutants are in
-// a random order that is always the same, so that those of a limited time are a
-// sample.
+// a random order that is always the same. The mutants that run within the limit
+// are thus a sample.
 func run(arg, results string, all bool, limit time.Duration) error {
 	dir, err := os.MkdirTemp("", "mutants-")
 	if err != nil {

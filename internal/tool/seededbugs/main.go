@@ -28,7 +28,7 @@ const patches = "internal/test/seeded/*.patch"
 // A bug is a change of the source that a test must detect.
 type bug struct {
 	name  string
-	text  string // what the program does wrong
+	text  string // the incorrect behavior of the program
 	layer string // kind of the test
 	test  string // command of the test
 	diff  []byte
@@ -180,8 +180,7 @@ func checkAll(run, results string) error {
 	return nil
 }
 
-// record writes the result of a bug to a file in the folder for results, if
-// there is one.
+// record writes the result of a bug to a file in the folder for results, if any.
 func (b bug) record(folder string, caught bool, seconds int) error {
 	if folder == "" {
 		return nil

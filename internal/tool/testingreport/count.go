@@ -12,8 +12,8 @@ import (
 // countLayer is the layer of the counts of the source.
 const countLayer = "source"
 
-// tests matches the first lines of test functions of Go, and fuzzTargets those of
-// fuzz targets.
+// tests matches the first lines of Go test functions, and fuzzTargets matches the
+// first lines of fuzz targets.
 var (
 	tests       = regexp.MustCompile(`(?m)^func (Test|Benchmark|Example|TestSoak)\w*\(`)
 	fuzzTargets = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)

@@ -105,8 +105,8 @@ func (m *Message) End() []byte {
 	return m.chunks.line
 }
 
-// Head returns the message head, including the blank line at its end. It omits
-// interim responses. If the head is truncated, Head returns the complete lines.
+// Head returns the message head, including the final blank line. It omits interim
+// responses. If the head is truncated, Head returns the complete lines.
 func (m *Message) Head() []byte { return m.lines.Complete() }
 
 // HasHead reports whether Next has parsed a complete message head and has found

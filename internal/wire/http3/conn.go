@@ -189,8 +189,8 @@ func (c *Conn) readControl(f *frameReader) error {
 	}
 }
 
-// readSettings checks the settings of the server. None of them changes what this
-// package sends.
+// readSettings checks the settings of the server. No setting changes the output
+// of this package.
 func readSettings(f *frameReader, length uint64) error {
 	b, err := f.payload(length, maxSettings)
 	if err != nil {

@@ -28,7 +28,7 @@ type Server struct {
 	// request has no fields that apply only to the connection or the proxy.
 	Handler http.Handler
 
-	// Own answers the requests for the proxy itself, such as those of a user who
+	// Own answers the requests for the proxy itself, for example when a user
 	// enters its address. If Own is nil, they receive an error page.
 	Own http.Handler
 

@@ -40,8 +40,8 @@ func tunnelOf(r *http.Request) *tunnel {
 }
 
 // openTunnel answers a CONNECT request. It passes the connection to the inner
-// server as soon as the client sends the first byte, which tells TLS and HTTP
-// apart.
+// server as soon as the client sends the first byte, which distinguishes TLS from
+// HTTP.
 func (x *running) openTunnel(w http.ResponseWriter, r *http.Request) {
 	host, port, err := net.SplitHostPort(r.Host)
 	if err != nil || host == "" || port == "" {

@@ -85,7 +85,7 @@ type AuthRequiredError struct {
 	Redial bool
 }
 
-// Error returns a message that says whether the credentials are missing or were
+// Error returns a message that states whether the credentials are missing or were
 // rejected.
 func (e *AuthRequiredError) Error() string {
 	if e.Tried {

@@ -12,7 +12,7 @@ import (
 )
 
 // limit is the maximum duration of all requests on one connection. It is long,
-// because the agent may ask the user to confirm the use of a key.
+// because the agent may wait for the user to confirm the use of a key.
 const limit = 2 * time.Minute
 
 // An Agent is a connection to an SSH agent.

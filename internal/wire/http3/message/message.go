@@ -48,10 +48,10 @@ type Conn interface {
 	ConnectionState() tls.ConnectionState
 
 	// RoundTrip sends a request without a body and reads the head of its
-	// response. The fields start with those of HTTP/3, such as ":method". The
-	// limit is the time until the head is complete. The function sent is called
-	// after the request was sent, and done is called once, when the stream is no
-	// longer used. If ctx ends, also reading the body fails.
+	// response. The fields start with the pseudo-header fields of HTTP/3, such as
+	// ":method". The limit is the time until the head is complete. The function
+	// sent is called after the request was sent, and done is called once, when
+	// the stream is no longer used. If ctx ends, also reading the body fails.
 	RoundTrip(ctx context.Context, fields []Field, limit time.Duration, sent, done func()) (*Response, error)
 }
 

@@ -53,9 +53,10 @@ type Options struct {
 // inside Read, so its memory is constant for replies of any length. A server
 // may give up if the caller pauses between two Reads for long.
 //
-// Errors are those of the socket and of this package, os.ErrDeadlineExceeded if
-// the server never answered, and io.ErrUnexpectedEOF if it stopped during the
-// reply. A Call is not safe for concurrent use. Closing the socket ends a Read.
+// Errors come from the socket and from this package. The error is
+// os.ErrDeadlineExceeded if the server never answered, and io.ErrUnexpectedEOF if
+// it stopped during the reply. A Call is not safe for concurrent use. Closing the
+// socket ends a Read.
 type Call struct {
 	conn net.Conn
 	note func(format string, args ...any)

@@ -2,8 +2,8 @@
 // are separated by blanks and end in LF (B. C. Neuman, "The Prospero Protocol",
 // version 5, 1993).
 //
-// Quotes may begin and end inside a token. Two quotes inside quoted text stand
-// for one quote. Quoted text may contain any byte, including line ends.
+// Quotes may begin and end inside a token. Two quotes inside quoted text
+// represent one quote. Quoted text may contain any byte, including line ends.
 // AppendToken writes a token, and a Reader reads tokens.
 package message
 
