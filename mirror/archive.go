@@ -79,8 +79,8 @@ func (c *Crawl) Verify(ctx context.Context) iter.Seq2[Finding, error] {
 // of other archives whose copies are in target. A file gets its name only when it
 // is complete. Browse does not change the archive.
 //
-// Options are those of the last run. Browse uses only Dir, Client and Scope,
-// which decide whether two URLs are the same object.
+// Pass the Options of the last run. Browse uses only Dir, Client and Scope, which
+// decide whether two URLs are the same object.
 func Browse(ctx context.Context, o Options, target string) error {
 	seeds, err := Open(Location{Dir: o.Dir}).Seeds(ctx)
 	if err != nil {

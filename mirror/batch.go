@@ -146,7 +146,7 @@ func (c *crawl) capture(v *visit) *frontier.Capture {
 	if last == nil {
 		return k
 	}
-	if !v.redirects() { // the target has a file of its own
+	if !v.redirects() { // the target has its own file
 		k.Path = last.Path
 	}
 	if v.content.isSame() && last.Validator == k.Validator && last.Modified.Equal(k.Modified) && c.archive.Has(last) {

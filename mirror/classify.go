@@ -29,7 +29,7 @@ func lacksRobotsTxt(v *visit) bool {
 }
 
 // lacksGuess reports whether err means that the URL of v does not exist, and that
-// no document contains the URL, such as that of robots.txt.
+// no document contains the URL, such as the URL of robots.txt.
 func lacksGuess(v *visit, err error) bool {
 	return v.meta.Guessed && (fetch.FaultOf(err) == fetch.NotFound || lacksRobotsTxt(v))
 }

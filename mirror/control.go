@@ -23,13 +23,13 @@ type Location struct {
 
 // A Crawl reads and changes a crawl: its URLs, its settings and its hosts. All
 // methods support archives in a directory, and crawls with a shared frontier
-// unless their documentation says otherwise. They can be called during a run, and
-// by several goroutines.
+// unless noted otherwise. They can be called during a run, and by several
+// goroutines.
 type Crawl struct{ place Location }
 
-// Open returns the crawl at a location. It opens nothing: each method opens the
-// database and closes it before it returns. If there is no crawl, the methods
-// return an error.
+// Open returns the crawl at a location. It does not open the database. Each
+// method opens the database and closes it before it returns. If there is no
+// crawl, the methods return an error.
 func Open(place Location) *Crawl { return &Crawl{place} }
 
 // errNotShared is the error of a method that needs a shared frontier.

@@ -75,8 +75,8 @@ type yieldedItems struct {
 	seed     string                 // URL that the command lacks to visit the first of these items
 }
 
-// A deniedRequest contains what the Policy knows of a request that it denied. The
-// Policy denies all requests with the same values.
+// A deniedRequest contains the properties of a request that the Policy uses for
+// its decision. The Policy denies all requests with the same values.
 type deniedRequest struct {
 	origin fetch.Origin
 	from   string // page that counts as the source, or ""
@@ -146,8 +146,8 @@ func (c *crawl) reclaimYielded() bool {
 	return true
 }
 
-// recordSeeds adds the seeds of this command to those that the database of a
-// shared crawl records, so that the other workers know their scope.
+// recordSeeds adds the seeds of this command to the seeds in the database of a
+// shared crawl, so that the other workers include them in the scope.
 func (c *crawl) recordSeeds(ctx context.Context, seeds []string) error {
 	if c.shared == nil || c.o.StoredSeeds {
 		return nil

@@ -44,7 +44,7 @@ type Event struct {
 	Omitted   int64     `json:"omitted,omitempty"`   // number of URLs that Guard omitted
 	Sessions  int64     `json:"sessions,omitempty"`  // number of links with session identifiers or ignored parameters
 	NoFollow  int64     `json:"nofollow,omitempty"`  // number of links that were not followed because of Options.NoFollow
-	Guessed   bool      `json:"guessed,omitempty"`   // if true, the URL does not exist, and no document contains it, such as that of robots.txt
+	Guessed   bool      `json:"guessed,omitempty"`   // if true, the URL does not exist, and no document contains it, such as the URL of robots.txt
 	Unread    bool      `json:"unread,omitempty"`    // if true, Options.Browser could not open or read the page, as Note describes
 	Note      string    `json:"note,omitempty"`      // reason of a failure or an exclusion
 
@@ -82,7 +82,7 @@ type Summary struct {
 	// denied by the Policy, robots.txt or ExcludeHost, too large, or of another media
 	// type. URLs of earlier runs and targets of redirects can also be out of scope.
 	// Links that the Scope omits are not counted, and neither are missing URLs that
-	// no document contains, such as that of robots.txt.
+	// no document contains, such as the URL of robots.txt.
 	Excluded int64
 
 	// NewlyFailed counts the URLs that failed in this run but not in the

@@ -95,8 +95,8 @@ func (c *crawl) baseDelay(host string) time.Duration {
 }
 
 // keepCrawlDelay stores the Crawl-delay of a host in the frontier before the
-// next request to the host. Otherwise, the next worker would not know the delay
-// after a crash of this worker.
+// next request to the host. Otherwise, the delay would be lost if this worker
+// crashes.
 func (c *crawl) keepCrawlDelay(ctx context.Context, host string, delay time.Duration) error {
 	h := c.hostWorker(host)
 	if h == nil {
@@ -117,7 +117,7 @@ func (c *crawl) keepCrawlDelay(ctx context.Context, host string, delay time.Dura
 // request to the host after the lease is released.
 func (h *hostWorker) nextRequest() time.Time {
 	if h.c.shared == nil {
-		return time.Time{} // the next lease belongs to this process, which knows when it sent the last request
+		return time.Time{} // the next lease belongs to this process, which stores the time of the last request
 	}
 	h.mu.Lock()
 	delay := h.crawlDelay

@@ -64,8 +64,8 @@ func (m *Monitor) Hosts() (all []HostStatus) {
 	return all
 }
 
-// Waiting returns the wait during which the run sends no request. The result ok is
-// false if there is none.
+// Waiting returns the wait during which the run sends no request. The result ok
+// is false if the run does not wait.
 func (m *Monitor) Waiting() (w Wait, ok bool) {
 	m.mu.Lock()
 	c := m.crawl

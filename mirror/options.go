@@ -71,11 +71,11 @@ type Options struct {
 	Tries int
 
 	// Browser opens the pages of the run, or is nil. A page is opened in it after it
-	// was retrieved. What the page requests is archived with the page, also from
-	// other hosts, and the links are those of the page after its scripts have
-	// changed it. robots.txt, Delay and Scope apply to pages. Scope.Exclude and the
-	// Policy of the Client apply to all requests. Browser excludes Frontier. The
-	// caller closes it.
+	// was retrieved. The objects that the page requests are archived with the
+	// page, also from other hosts. The links come from the page after its scripts
+	// have changed it. robots.txt, Delay and Scope apply to pages. Scope.Exclude
+	// and the Policy of the Client apply to all requests. Browser excludes
+	// Frontier. The caller closes it.
 	Browser Browser
 
 	// If Speculate is true, Run also follows strings in scripts and JSON
@@ -166,7 +166,7 @@ type WARC struct {
 	Dedup *warc.IndexFile
 
 	// If KeepTransferCoding is true, the records of HTTP responses contain the
-	// body as it was received, for example with its chunks. Otherwise they
+	// body in the received form, for example with its chunks. Otherwise they
 	// contain the body without its transfer coding, because the programs that
 	// verify payload digests agree only on this form.
 	KeepTransferCoding bool

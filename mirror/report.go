@@ -79,7 +79,7 @@ func (r *report) send(e Event) {
 	r.appendLog(&e)
 }
 
-// opened reports what archive.Open has repaired.
+// opened reports the repairs of archive.Open.
 func (r *report) opened(cuts []archive.Truncation, renamed []string, losses []archive.Loss) {
 	for _, c := range cuts {
 		r.emit(Event{State: "cut", WARC: c.File, Offset: c.Offset, Size: c.Size,

@@ -234,7 +234,7 @@ func (c *crawl) processResponse(ctx context.Context, v *visit) error {
 }
 
 // sameCode reports whether the codes of two responses have the same meaning. The
-// code of an ftp transfer is that of its preliminary reply: 125 if the data
+// code of an ftp transfer is the code of its preliminary reply: 125 if the data
 // connection was already open, and 150 otherwise.
 func sameCode(a, b int) bool { return a == b || a/100 == 1 && b/100 == 1 }
 

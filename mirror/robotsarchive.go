@@ -59,7 +59,8 @@ func robotsResultOf(v *visit) *robotsResult {
 }
 
 // storedRobots returns the valid result of an earlier request for the
-// robots.txt at u, with its archived object. It returns nil if there is none.
+// robots.txt at u, with its archived object. It returns nil if it finds no valid
+// result.
 func (c *crawl) storedRobots(ctx context.Context, u uri.URI) (*robotsResult, *frontier.Capture) {
 	if c.o.Recheck {
 		return nil, nil

@@ -45,8 +45,8 @@ func (t *tally) setHost(l *frontier.Lease) {
 }
 
 // needsOthers reports whether the run has a limit for the counts of all workers,
-// and those of the other workers are older than limitsInterval. If so, the caller
-// must read them.
+// and the counts of the other workers are older than limitsInterval. If so, the
+// caller must read them.
 func (t *tally) needsOthers(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

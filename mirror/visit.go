@@ -74,7 +74,7 @@ func (o outcome) state() frontier.State { return nextStates[o] }
 // succeeded reports whether the archive has the object after the visit.
 func (o outcome) succeeded() bool { return o == visitDone || o == visitKept }
 
-// content tells how the object of a visit relates to the archived object.
+// content is the relation between the object of a visit and the archived object.
 type content uint8
 
 const (

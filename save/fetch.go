@@ -18,8 +18,8 @@ type Result struct {
 	Sum       []byte  // SHA-256 digest of the file, see [File.Sum]
 
 	// Unchanged is true if the server reported that the object is unchanged, or
-	// sent no object ([fetch.Response.NoContent]) and nothing was to be verified.
-	// No file is written in these cases.
+	// sent no object ([fetch.Response.NoContent]) and no check of the file was
+	// required. No file is written in these cases.
 	Unchanged bool
 }
 

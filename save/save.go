@@ -113,7 +113,8 @@ type Options struct {
 	Verify []verify.Check
 
 	// Mode is the permissions of the file. If Mode is zero, a replaced file
-	// keeps its permissions, and the umask determines those of a new file.
+	// keeps its permissions, and the umask determines the permissions of a new
+	// file.
 	Mode fs.FileMode
 
 	// If Time is true, [Fetch] sets the modification time of the file to the

@@ -15,8 +15,8 @@ import (
 const maxUnnamed = 256 << 10
 
 // A folderFS is the file system of a [Folder]. It can create files without a
-// name, which other processes cannot open. A killed process leaves nothing of
-// them.
+// name, which other processes cannot open. If the process is killed, the system
+// removes them.
 type folderFS interface {
 	FS
 

@@ -21,7 +21,7 @@ func (f *File) Verify(c verify.Check) {
 	f.late = append(f.late, c)
 }
 
-// Checks returns the checks of Options.Verify and those of [File.Verify].
+// Checks returns the checks of Options.Verify and the checks of [File.Verify].
 func (f *File) Checks() []verify.Check {
 	return append(f.checks[:len(f.checks):len(f.checks)], f.late...)
 }

@@ -77,7 +77,7 @@ func (b *browser) pagePath(c *frontier.Capture, number int) string {
 	}
 }
 
-// writePages writes the pages that show the object of c. It writes nothing if a
+// writePages writes the pages that show the object of c. It writes no page if a
 // browser displays the copy of the object itself.
 func (b *browser) writePages(c *frontier.Capture) error {
 	v, ok := b.view(c)

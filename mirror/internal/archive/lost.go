@@ -133,9 +133,9 @@ func (a *Archive) forget(
 
 // relocate changes the places of the records of the WARC file name in the
 // database. The function move returns the new place of a record, and false if
-// the place stays the same. The parameters from, to and size are those of
-// frontier.Relocate. relocate also marks the revisit records that refer to lost
-// records, and returns the number of lost records in the file.
+// the place stays the same. The parameters from, to and size have the same
+// meaning as in frontier.Relocate. relocate also marks the revisit records that
+// refer to lost records, and returns the number of lost records in the file.
 func (a *Archive) relocate(
 	ctx context.Context, name, from, to string, size int64, move func(*frontier.Stored) (frontier.Move, bool),
 ) (lost int, err error) {

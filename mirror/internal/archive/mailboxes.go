@@ -117,8 +117,8 @@ func (b *mailboxWriter) writeAll() error {
 	return b.finish()
 }
 
-// findGroups finds the newsgroups in the archive. An article is written to
-// those of these groups that its header field Newsgroups lists.
+// findGroups finds the newsgroups in the archive. An article is written to each
+// of these groups that its header field Newsgroups lists.
 func (b *mailboxWriter) findGroups(ctx context.Context) error {
 	for it, err := range b.a.frontier.Items(ctx, frontier.Done) {
 		if err != nil {

@@ -53,8 +53,8 @@ func (a *Archive) HasPart(it frontier.Item) bool {
 	return left
 }
 
-// Part opens the partial body of an item. It creates an empty partial body if
-// there is none.
+// Part opens the partial body of an item. It creates an empty partial body if the
+// item has none.
 func (a *Archive) Part(it frontier.Item) (*save.File, error) {
 	return a.store.Part(Label(it.Key), it.URL)
 }

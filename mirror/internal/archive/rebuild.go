@@ -229,8 +229,8 @@ func (r *rebuild) replaceDatabase() (err error) {
 	return err
 }
 
-// setAside renames the database, if there is one, and returns its new name. The
-// label is a part of the name.
+// setAside renames the database, if any, and returns its new name. The label is a
+// part of the name.
 func setAside(root *os.Root, label string) (renamed string, err error) {
 	name := database + "." + label
 	for n := 1; ; n++ {

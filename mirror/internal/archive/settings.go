@@ -33,7 +33,8 @@ func (a *Archive) WriteOptions(text []byte) error {
 const MaxOptions = 8 << 20
 
 // ReadOptions returns the stored options of the last run of the archive in the
-// directory dir. If there are none, the error wraps fs.ErrNotExist.
+// directory dir. If the directory has no stored options, the error wraps
+// fs.ErrNotExist.
 func ReadOptions(dir string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

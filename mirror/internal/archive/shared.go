@@ -73,7 +73,7 @@ func (a *Archive) join(ctx context.Context) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		id = identity{Worker: s.Worker, Folder: rand.Text()}
-		err = a.folder.writeIdentity(id) // before the database knows the identifier
+		err = a.folder.writeIdentity(id) // before the database stores the identifier
 	case err == nil && id.Worker != s.Worker && id.Incarnation == 0: // the database refused the other name
 		id.Worker = s.Worker
 		err = a.folder.writeIdentity(id)
@@ -90,7 +90,7 @@ func (a *Archive) join(ctx context.Context) error {
 		return err
 	}
 	a.frontier, a.ledger = f, f.Ledger()
-	if w.Incarnation > 1 { // new names must differ from those of lost files
+	if w.Incarnation > 1 { // new names must differ from the names of lost files
 		a.incarnation = fmt.Sprintf(".%d", w.Incarnation)
 	}
 	if w.Incarnation != id.Incarnation {

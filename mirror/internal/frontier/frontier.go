@@ -129,7 +129,7 @@ type Result struct {
 }
 
 // Counts contains the counters that the limits of a run apply to. The caller
-// defines what the counters mean.
+// defines the meaning of the counters.
 type Counts struct{ Files, Bytes int64 }
 
 // A Lease is the exclusive right of one worker to visit a host. It is not safe
@@ -178,7 +178,7 @@ type Stats struct {
 	Started   time.Time
 	Ended     time.Time        // end of the run; zero while the run is active
 	States    map[State]int64  // URLs by state: all pending URLs, and other URLs that this run has visited
-	Errors    map[string]int64 // number of failed results of this run by class of error; nil if there are none
+	Errors    map[string]int64 // number of failed results of this run by class of error; nil if no result failed
 	URLs      int64            // number of URLs of all runs
 	Postponed int64            // number of pending URLs that are not claimed before the next Begin
 	Dropped   int64            // number of URLs dropped because of SetPendingLimit since Open
@@ -279,7 +279,8 @@ type Frontier interface {
 	// Excluded, the pending items of the host get the state Excluded, and
 	// Control returns their number. If the host is unknown, Control returns an
 	// error that wraps ErrUnknownHost. Leases of the host remain valid, so the
-	// worker of a lease must compare its settings with those of Controls.
+	// worker of a lease must compare its settings with the settings that Controls
+	// returns.
 	Control(ctx context.Context, host string, change func(*HostControl)) (excluded int64, err error)
 
 	// Controls returns the settings of the given hosts, or of all hosts if the

@@ -15,8 +15,8 @@ type Database interface {
 	// only to its leases and its files.
 	Join(ctx context.Context, w *Worker) (Shared, error)
 
-	// View opens an existing Frontier without a worker. If there is none, the
-	// error wraps ErrNoCrawl.
+	// View opens an existing Frontier without a worker. If the Frontier does not
+	// exist, the error wraps ErrNoCrawl.
 	View(ctx context.Context) (Shared, error)
 
 	// Registered reports whether the crawl has a worker with the name and the
@@ -76,7 +76,7 @@ type Shared interface {
 	Abandon(ctx context.Context, worker string, o AbandonOptions) (Abandoned, error)
 
 	// Reopen continues the newest run if it has ended. Its workers then visit the
-	// URLs that became pending after its end.
+	// URLs that became pending after the end of the run.
 	Reopen(ctx context.Context) error
 
 	// Import copies a crawl to this Frontier, which must be empty. The worker w
@@ -155,19 +155,19 @@ type Ledger interface {
 	Find(ctx context.Context, names []string) ([]WARCFile, error)
 
 	// NewestStored returns the newest file of all workers whose state is
-	// FileStored. If there is none, found is false.
+	// FileStored. If no file has this state, found is false.
 	NewestStored(ctx context.Context) (f WARCFile, found bool, err error)
 
 	// All returns the files of all workers in the order in which they were
 	// created.
 	All(ctx context.Context) iter.Seq2[WARCFile, error]
 
-	// Count returns the number of files of this worker, including those of its
-	// earlier incarnations.
+	// Count returns the number of files of this worker, including the files of
+	// its earlier incarnations.
 	Count(ctx context.Context) (int64, error)
 }
 
-// A FileState tells whether a WARC file is complete, and whether it is in the
+// A FileState records whether a WARC file is complete, and whether it is in the
 // store.
 type FileState int16
 

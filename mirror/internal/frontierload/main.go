@@ -1,5 +1,5 @@
 // Frontierload adds URLs to a frontier, or visits them, without a network. The
-// benchmarks run it as a process of its own, to measure its memory:
+// benchmarks run it as a separate process, to measure its memory:
 //
 //	frontierload add FILE N      # a new database of N URLs
 //	frontierload visit FILE N    # claims and completes N of its URLs

@@ -80,8 +80,8 @@ func (t *TextDigest) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Sum returns the digest of the bytes that were written. The result ok is false if
-// there are none.
+// Sum returns the digest of the bytes that were written. The result ok is false
+// if Write was not called.
 func (t *TextDigest) Sum() (sum uint64, ok bool) { return t.sum, t.used }
 
 func (t *TextDigest) add(b byte) { t.sum = (t.sum ^ uint64(b)) * fnvPrime }

@@ -31,7 +31,7 @@ func foldCase(text string) string {
 		r, n := utf8.DecodeRuneInString(text)
 		long := foldLong(r)
 		switch {
-		case r == utf8.RuneError: // it may stand for an invalid byte
+		case r == utf8.RuneError: // it may represent an invalid byte
 			b.WriteString(text[:n])
 		case long != "":
 			b.WriteString(long)

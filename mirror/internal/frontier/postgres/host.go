@@ -21,7 +21,7 @@ import (
 type lock uint8
 
 const (
-	noLock     lock = iota // permits nothing: the host was only read
+	noLock     lock = iota // permits no change: the host was only read
 	addLock                // permits adding URLs that do not change the row of the host
 	shareLock              // permits changes of URLs; no other transaction can start or end a lease
 	changeLock             // permits all changes that do not make the host due later

@@ -8,12 +8,12 @@ import (
 )
 
 // foreignObjects selects texts that describe objects of the schema $1 whose code
-// another role can determine. If there are none, it selects no rows. A trigger, a
-// rule, a function or an operator of another role would run with the privileges
-// of the current role. So would objects that another role creates later, because
-// it has the privilege CREATE, TRIGGER or REFERENCES. A foreign key of another
-// role makes PostgreSQL before 18 execute the deferred triggers of its table with
-// the privileges of the role that deletes a row here.
+// another role can determine. Without such objects, it selects no rows. A
+// trigger, a rule, a function or an operator of another role would run with the
+// privileges of the current role. So would objects that another role creates
+// later, because it has the privilege CREATE, TRIGGER or REFERENCES. A foreign
+// key of another role makes PostgreSQL before 18 execute the deferred triggers of
+// its table with the privileges of the role that deletes a row here.
 const foreignObjects = `with me as (select oid from pg_roles where rolname = current_user),
 	space as (select * from pg_namespace where nspname = $1),
 	relation as (select c.* from pg_class c join space s on s.oid = c.relnamespace)

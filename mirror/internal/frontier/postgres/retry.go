@@ -65,8 +65,8 @@ func (e *engine) retry(ctx context.Context, f func(context.Context) error) error
 	}
 }
 
-// reportOutage calls Worker.Outage at the start of an outage with the error, and at
-// its end with nil.
+// reportOutage calls Worker.Outage with the error at the start of an outage, and
+// with nil at the end of the outage.
 func (e *engine) reportOutage(err error) {
 	if report := e.worker.Outage; report != nil && e.down.CompareAndSwap(err == nil, err != nil) {
 		report(classifyError(err))

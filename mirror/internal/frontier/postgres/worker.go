@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
-// aliveTime is how long a connected process counts as alive after its last
-// activity. A connection alone is no proof, because the connections of a
+// aliveTime is the time for which a connected process counts as alive after its
+// last activity. An open connection is no proof, because the connections of a
 // machine without power remain for hours.
 const aliveTime = time.Minute
 

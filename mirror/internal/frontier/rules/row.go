@@ -72,8 +72,8 @@ func ScanItem(scan func(...any) error, more ...any) (item frontier.Item, id int6
 }
 
 // ScanRow is like ScanItem, but does not read the newest capture. Most URLs that
-// a crawl visits have none, and reading its columns takes longer than reading
-// those of the item.
+// a crawl visits have no capture, and reading its columns takes longer than
+// reading the columns of the item.
 func ScanRow(scan func(...any) error, more ...any) (item frontier.Item, id int64, err error) {
 	var key, url, via, note []byte
 	var wait sql.NullInt64

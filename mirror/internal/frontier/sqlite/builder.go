@@ -61,7 +61,7 @@ type Form struct {
 }
 
 // selectForm replaces the object of the record by its decoded form if the digest
-// of an earlier description of the object is that of the decoded form.
+// of an earlier description of the object equals the digest of the decoded form.
 func (r *Record) selectForm(digest []byte) {
 	if r.Decoded != nil && bytes.Equal(digest, r.Decoded.Digest[:]) {
 		r.Capture.Size, r.Capture.Digest = r.Decoded.Size, r.Decoded.Digest

@@ -65,7 +65,7 @@ func (s *session) checkPages(pragma string) error {
 	return nil
 }
 
-// checkRows verifies the digest of the rows, if there is one.
+// checkRows verifies the digest of the rows, if any.
 func (s *session) checkRows() (sealed bool, err error) {
 	var stored []byte
 	if err := s.Scan("select rows from seal", nil, &stored); err != nil || len(stored) == 0 {

@@ -100,7 +100,7 @@ func (e *engine) write(ctx context.Context, f func(*tx) error) error {
 
 // writeLease executes f in a transaction that changes only leases. For speed,
 // it does not sync the changes to disk. A power failure can undo these changes,
-// but not those of an earlier call of write.
+// but not the changes of an earlier call of write.
 func (e *engine) writeLease(ctx context.Context, f func(*tx) error) error {
 	return e.change(ctx, "pragma synchronous=normal", f)
 }

@@ -41,7 +41,7 @@ func (h *host) newSettings() settings {
 	return settings{h.Held, h.Delay, h.CrawlDelay, h.Excluded, h.Objects}
 }
 
-// readHost reads the host that matches an SQL condition. If there is none, the
+// readHost reads the host that matches an SQL condition. If no host matches, the
 // error is sql.ErrNoRows.
 func (s *session) readHost(now int64, where string, args ...any) (*host, error) {
 	return scanHost(func(to ...any) error { return s.Scan(selectHost+where, args, to...) }, now)
