@@ -1,7 +1,7 @@
 // Package links finds the links in documents, for crawlers and link checkers.
 //
-// [Links] returns the links of a document, and [InResponse] those of a response,
-// including its header fields. They support these formats:
+// [Links] returns the links of a document. [InResponse] returns the links of a
+// response, including its header fields. They support these formats:
 //
 //   - HTML and XHTML, including inline style sheets, srcset attributes,
 //     refresh directives and JSON-LD
@@ -47,8 +47,8 @@ type Link struct {
 	Kind Kind
 	From string // element and attribute, or header field, such as "a href", "css url" or "Link next"
 
-	// NoFollow is true if the document asks robots not to follow the link: by
-	// rel=nofollow, a robots meta element or the field X-Robots-Tag.
+	// NoFollow is true if the document instructs robots not to follow the link:
+	// by rel=nofollow, a robots meta element or the field X-Robots-Tag.
 	NoFollow bool
 }
 
@@ -72,8 +72,8 @@ func Links(mediaType string, base uri.URI, r io.Reader) iter.Seq2[Link, error] {
 
 // InResponse returns an iterator over the links of a response, like [Links]. The
 // links in the header come first. The iterator reads Body of resp, and the caller
-// closes it. The Client is the Client that returned resp, which knows the syntax
-// of the URLs of its schemes.
+// closes it. The parameter client is the Client that returned resp. Its schemes
+// define the syntax of URLs.
 //
 // A request for a link is the result of [fetch.Response.Request], so that the
 // Policy treats the URL as supplied by a server.
@@ -96,8 +96,8 @@ func convert(all iter.Seq2[links.Link, error]) iter.Seq2[Link, error] {
 	}
 }
 
-// browserScheme returns the properties of a scheme that browsers know (URL
-// Standard, special schemes). URLs of other schemes are opaque.
+// browserScheme returns the properties of a special scheme of the URL Standard.
+// URLs of other schemes are opaque.
 func browserScheme(name string) fetch.Scheme {
 	s := fetch.Scheme{Name: name}
 	switch name {

@@ -88,7 +88,7 @@ func (x *extractor) next(limit int) (Match, bool) {
 	return Match{}, false
 }
 
-// matchAt returns the URI whose scheme ends at x.text[colon], if there is one.
+// matchAt returns the URI whose scheme ends at x.text[colon], if any.
 func (x *extractor) matchAt(colon int) (Match, bool) {
 	start := x.schemeStart(colon)
 	if start == colon {

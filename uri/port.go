@@ -18,8 +18,8 @@ var defaultPorts = map[string]uint16{
 }
 
 // DefaultPort returns the default port of a scheme, such as 80 for "http". It
-// returns false if the package does not know the scheme, or if the scheme has no
-// default port. The scheme must be in lower case.
+// returns false for an unknown scheme, and for a scheme without a default port.
+// The scheme must be in lower case.
 func DefaultPort(scheme string) (uint16, bool) {
 	port, ok := defaultPorts[scheme]
 	return port, ok

@@ -26,10 +26,11 @@ type Algorithm struct {
 	new      func(size int) hash.Hash
 }
 
-// NewAlgorithm returns an algorithm that this package does not have, such as
-// those of package verify/blake. The name has lower-case letters. The size is the
-// length of a digest in bytes, or 0 for every length from 1 to 64. The function
-// new returns a hash for digests of size bytes; several goroutines may call it.
+// NewAlgorithm returns an algorithm that this package does not have, such as an
+// algorithm of package verify/blake. The name has lower-case letters. The size is
+// the length of a digest in bytes, or 0 for every length from 1 to 64. The
+// function new returns a hash for digests of size bytes; several goroutines may
+// call it.
 //
 // The result is treated as secure: [Digest.Weak] returns false for its digests.
 func NewAlgorithm(name string, size int, new func(size int) hash.Hash) Algorithm {
@@ -84,7 +85,7 @@ func Algorithms(more ...Algorithm) (names []string) {
 
 // findAlgorithm returns the algorithm of list with the given name for digests of
 // size bytes. Case, hyphens and underscores are ignored. The names sha2 and sha3
-// stand for a family, whose member the size selects. A suffix of blake2b, as in
+// denote a family, whose member the size selects. A suffix of blake2b, as in
 // blake2b-256, is ignored too.
 func findAlgorithm(list iter.Seq[Algorithm], name string, size int) (Algorithm, bool) {
 	want := plainName(name)

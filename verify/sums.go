@@ -85,7 +85,7 @@ func ReadSums(r io.Reader, source string, more ...Algorithm) (*Sums, error) {
 
 func (s *Sums) hash(name string) uint32 { return uint32(maphash.String(s.seed, name)) }
 
-// line returns the line at an offset of the text without its end, and the
+// line returns the line at an offset of the text without the line end, and the
 // offset of the next line.
 func (s *Sums) line(offset int) (line string, next int) {
 	rest := s.text[offset:]
@@ -140,8 +140,8 @@ func (s *Sums) Checks(name string) (checks []Check, err error) {
 	return checks, err
 }
 
-// parse parses a line. The name is "" if the line is a digest alone. The result
-// ok is false for a line without a digest.
+// parse parses a line. The name is "" if the line contains only a digest. The
+// result ok is false for a line without a digest.
 func (s *Sums) parse(line string) (d Digest, name string, ok bool) {
 	line, escaped := strings.CutPrefix(line, `\`)
 	if d, name, ok = parseTagged(withMore(s.more), line); !ok {

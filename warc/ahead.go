@@ -19,7 +19,7 @@ func (r *Reader) ending() (stray int64, missingEnd bool) { return r.stray, r.mis
 
 // An aheadReader reads the records of a Reader in another goroutine. The caller
 // can compute digests of a block while the next bytes are decompressed. Its
-// methods return the same results as those of the Reader.
+// methods return the same results as the methods of the Reader.
 type aheadReader struct {
 	parts chan recordPart
 	free  chan []byte   // buffers for parts

@@ -83,10 +83,10 @@ func isDigits(s string) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// setARC sets the version, the length and the fields of the header to those of
-// an ARC record. A WARC record with the same content has the same fields.
-// The record has no ID. The parameter isMessage reports whether the block
-// begins like an HTTP response.
+// setARC sets the version, the length and the fields of the header from an ARC
+// record. A WARC record with the same content has the same fields. The record has
+// no ID. The parameter isMessage reports whether the block begins like an HTTP
+// response.
 func (h *Header) setARC(line arcHeader, isMessage bool) {
 	h.arc, h.Version, h.Length = true, "ARC "+line.version, line.length
 	kind, media := Resource, line.media

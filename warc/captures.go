@@ -14,10 +14,11 @@ import (
 )
 
 // Captures returns an entry for each capture of u, sorted by date. Captures of
-// the same second are sorted by the positions of their records. The entries are those of [Entries]. The entry of a
-// revisit record has the size of the original, if the archive has the original.
-// If the record of a capture cannot be read, its entry has only the values of
-// the index, and the key error in the field Extra.
+// the same second are sorted by the positions of their records. The entries have
+// the fields that [Entries] describes. The entry of a revisit record has the size
+// of the original, if the archive has the original. If the record of a capture
+// cannot be read, its entry has only the values of the index, and the key error
+// in the field Extra.
 func (a *Archive) Captures(ctx context.Context, u uri.URI) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		for l, err := range a.linesOf(u) {
@@ -81,7 +82,7 @@ func (l Line) entry(err error) fetch.Entry {
 }
 
 // isCapture reports whether a record with this header can be replayed. wget
-// stores its list of records as a metadata record with a URL of its own.
+// stores its list of records as a metadata record with its own URL.
 func (h *Header) isCapture() bool {
 	switch h.Type() {
 	case Response, Resource, Revisit, Conversion:
@@ -92,11 +93,11 @@ func (h *Header) isCapture() bool {
 	return false
 }
 
-// linesOf returns the index lines of u and of equivalent URLs. If there are
-// none, it returns those of the URL without its login, because a mirror removes
-// logins from the URLs of listings and files. Otherwise it returns the lines of
-// the https URL for an http URL, and vice versa. It returns lines of responses to
-// other methods than GET only if there are no other lines.
+// linesOf returns the index lines of u and of equivalent URLs. If the index has
+// none, it returns the lines of the URL without its login, because a mirror
+// removes logins from the URLs of listings and files. Otherwise it returns the
+// lines of the https URL for an http URL, and vice versa. It returns lines of
+// responses to other methods than GET only if there are no other lines.
 func (a *Archive) linesOf(u uri.URI) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		targets := []string{targetURI(u)}
@@ -228,7 +229,7 @@ func (n *nearest) compare(x, y Line) int {
 
 // comparePositions compares the positions of two records. It orders captures of the
 // same second, because the names of the WARC files of a program start with their
-// dates, and each file is written from its beginning to its end.
+// dates, and each file is written sequentially.
 func comparePositions(x, y Line) int {
 	return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Offset, y.Offset))
 }

@@ -48,7 +48,8 @@ type summedBlock interface {
 	Sums(a Algorithm) (block, payload []byte)
 }
 
-// sumsOf returns the digests of a block, if it is a summedBlock that knows them.
+// sumsOf returns the digests of a block, if it is a summedBlock that contains
+// them.
 func sumsOf(body io.Reader, a Algorithm) (block, payload string, ok bool) {
 	s, ok := body.(summedBlock)
 	if !ok {

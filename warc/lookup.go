@@ -156,11 +156,11 @@ func (l Line) labeledDigest() string {
 	return name + ":" + value
 }
 
-// Lookup returns the index lines of u and of equivalent URLs. If there are none
-// for an http URL, it returns the lines of the https URL, and vice versa. The
-// lines of each spelling of the URL are sorted by date. Lookup reads a few
-// blocks of the index and no records, so some lines may refer to records that
-// cannot be replayed.
+// Lookup returns the index lines of u and of equivalent URLs. For an http URL
+// without lines, it returns the lines of the https URL, and vice versa. The lines
+// of each spelling of the URL are sorted by date. Lookup reads a few blocks of
+// the index and no records, so some lines may refer to records that cannot be
+// replayed.
 func (a *Archive) Lookup(u uri.URI) iter.Seq2[Line, error] { return a.linesOf(u) }
 
 // Search returns the index lines of the URLs that begin with prefix, in the

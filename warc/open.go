@@ -276,7 +276,8 @@ func (o *opener) addIndex(file string, part *zip.File, limit *int64) error {
 }
 
 // addLines adds the lines of an index. It skips invalid lines and adds the first
-// of them to Archive.Damaged. The parameters are those of indexLines.
+// of them to Archive.Damaged. The parameters have the same meaning as in
+// indexLines.
 func (o *opener) addLines(in io.Reader, name string, limit *int64) error {
 	initial, damaged := *limit, false
 	for text, err := range indexLines(in, name, limit) {

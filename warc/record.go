@@ -82,7 +82,7 @@ type Record struct {
 	// Body is the block, or nil if the block is empty. The block begins at the
 	// current position of Body. If Body is an io.Seeker, the Writer reads it
 	// twice. It computes Size and the digests that are empty. The bodies of
-	// package warc/record can know their digests, and are then read once.
+	// package warc/record can contain their digests, and are then read once.
 	//
 	// If Body is not an io.Seeker, the fields Size and BlockDigest are
 	// required. A resource record also requires PayloadDigest. The syntax of

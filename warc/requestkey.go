@@ -193,8 +193,8 @@ func formEscape(text string) string {
 }
 
 // jsonQuery returns the strings, numbers and Boolean values in a JSON text as a
-// query. The name of a value is that of the innermost member. If the text is not
-// valid, jsonQuery returns "".
+// query. The name of a value is the name of the innermost member. If the text is
+// not valid, jsonQuery returns "".
 func jsonQuery(text string) string {
 	if !json.Valid([]byte(text)) {
 		return ""
@@ -282,9 +282,9 @@ func formField(part string) (name, value string, ok bool) {
 	return name, value, true
 }
 
-// decodeURI decodes the percent-encoded characters in text, except those of
-// reserved characters and "#", like the function of this name in JavaScript. The
-// result ok is false if an encoding is invalid.
+// decodeURI decodes the percent-encoded characters in text, except reserved
+// characters and "#", like the function of this name in JavaScript. The result ok
+// is false if an encoding is invalid.
 func decodeURI(text string) (decoded string, ok bool) {
 	var out []byte
 	for len(text) > 0 {

@@ -23,8 +23,8 @@ type Moved struct {
 
 // Salvage copies the intact records of a damaged WARC file of the given size to
 // w. It returns the offsets of the records, in the order of the file. Each
-// record must be a gzip member of its own. If no record is intact, Salvage
-// writes nothing.
+// record must be a separate gzip member. If no record is intact, Salvage writes
+// nothing.
 //
 // The copies equal the records, with these exceptions. The warcinfo record gets
 // the new file name, and a lost warcinfo record is replaced by a new one with

@@ -67,7 +67,7 @@ func (v *verifier) addReferences(file string, h *Header, kind string) error {
 		addVisit(h.Target(), h.Get("WARC-Date"), refDefined, digest)
 	case h.Type() == Revisit && url != "":
 		if h.Get("WARC-Refers-To") != "" {
-			digest = "" // it is compared with that of the record with this ID
+			digest = "" // it is compared with the digest of the record with this ID
 		}
 		addVisit(url, h.Get("WARC-Refers-To-Date"), refExternal, digest)
 	}

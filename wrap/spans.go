@@ -12,10 +12,10 @@ import (
 )
 
 // Spans returns a middleware that starts a span for each request and ends it
-// when the body ends, or when the request fails. The name of the span is that of
-// the operation, such as "get". The phases of the exchange, such as "connected",
-// are events of the span. The context of the span is that of the request, so that
-// the spans of inner middlewares are its children.
+// when the body ends, or when the request fails. The name of the span is the name
+// of the operation, such as "get". The phases of the exchange, such as
+// "connected", are events of the span. The request has the context of the span,
+// so that the spans of inner middlewares are its children.
 //
 // As the first middleware, Spans describes a request with all its retries. As the
 // last one, it describes each attempt. If start is nil, there are no spans.

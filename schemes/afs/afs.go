@@ -3,8 +3,8 @@
 //
 // Pass the result of [Schemes] to fetch.New. The files are read through the
 // local mount of AFS, usually /afs. The URLs afs:/afs/CELL/PATH and
-// afs://CELL/PATH name the same file. No URL names a file outside the mount. The
-// behavior is otherwise that of the scheme file.
+// afs://CELL/PATH name the same file. No URL names a file outside the mount.
+// Otherwise, the scheme behaves like the scheme file.
 package afs
 
 import (

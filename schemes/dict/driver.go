@@ -154,7 +154,7 @@ func (s *conversation) request(l locator, c command, resp *fetch.Response) error
 	}
 	s.Trace().Reached(trace.RequestSent, s.NetConn)
 	if pending {
-		if _, err := s.status("CLIENT"); err != nil { // the server need not know the command
+		if _, err := s.status("CLIENT"); err != nil { // the server need not support the command
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ type driver struct {
 }
 
 // Do retrieves the file or directory of an ftp URL. It uses an idle session of
-// the same user if there is one.
+// the same user, if any.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	p, err := d.parsePath(req.URL)
 	if err != nil {

@@ -100,8 +100,8 @@ func (d *driver) orDirectory(ctx context.Context, s *session, req *fetch.Request
 	return nil, no
 }
 
-// namesDirectory reports whether the error of RETR says that the object is not a
-// file but a directory.
+// namesDirectory reports whether the error of RETR states that the object is a
+// directory.
 func namesDirectory(err error) bool {
 	text := strings.ToLower(err.Error())
 	return sessions.CodeOf(err)/100 == 5 && !strings.Contains(text, "no such file") &&

@@ -14,7 +14,7 @@ type listsAll uint8
 
 const (
 	listsAllFails   listsAll = iota // the option was rejected or is not needed
-	listsAllUntried                 // no listing has shown yet that the server knows the option
+	listsAllUntried                 // no listing has shown yet that the server supports the option
 	listsAllWorks
 )
 
@@ -36,9 +36,9 @@ func hasDotEntry(list []byte) bool {
 func isAll(command []string) bool { return len(command) > 1 && command[1] == "-a" }
 
 // compareLists reads the first listing with the option -a of a session. A
-// listing with the entry "." shows that the server knows the option. Otherwise,
-// compareLists requests the listing without the option, and returns the longer
-// one.
+// listing with the entry "." shows that the server supports the option.
+// Otherwise, compareLists requests the listing without the option, and returns
+// the longer one.
 func (d *driver) compareLists(ctx context.Context, s *session, t *transfer, plain func() (*transfer, error)) (*transfer, error) {
 	all, ended, err := s.readStart(ctx, t, maxCompared)
 	if err != nil {

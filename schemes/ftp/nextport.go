@@ -24,7 +24,7 @@ type nextPort struct {
 	reply     line.Reply // the reply, in the state portAnswered
 }
 
-// A portState tells whether the next data port was requested early, before the
+// A portState records whether the next data port was requested early, before the
 // request that uses it.
 type portState uint8
 

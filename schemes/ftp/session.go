@@ -242,7 +242,7 @@ func parseFeatures(r line.Reply) features {
 }
 
 // parseQuoted parses the directory name in quotes in a 257 reply. Two quotes
-// stand for one quote in the name (RFC 959 appendix II).
+// represent one quote in the name (RFC 959 appendix II).
 func parseQuoted(text string) (string, bool) {
 	_, rest, ok := strings.Cut(text, `"`)
 	if !ok {

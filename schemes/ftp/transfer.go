@@ -32,7 +32,7 @@ type unknown struct {
 func (e *unknown) Error() string { return e.verb + ": " + sentence(e.reply) }
 
 // refused returns the error for the last command that could open a data
-// connection. A server that knows none of these commands, such as a server
+// connection. A server that supports none of these commands, such as a server
 // without passive mode, has not violated the protocol.
 func (e *unknown) refused() error {
 	if isUnknown(e.reply.Code) {

@@ -49,8 +49,8 @@ const (
 	readBuffer = 32 << 10
 )
 
-// timerTolerance is how old a read deadline may be when the next request uses
-// it unchanged. Setting a new deadline for every request would be slow.
+// timerTolerance is the maximum age of a read deadline that the next request uses
+// unchanged. Setting a new deadline for every request would be slow.
 const timerTolerance = time.Second
 
 // NetConn returns the underlying connection, such as a TLS connection.
@@ -61,9 +61,9 @@ func (c *conn) NetConn() net.Conn { return c.Conn }
 // this time.
 const unusedGrace = time.Second
 
-// earlyResponseWait is how long to wait for a response after a request could
-// not be written completely. Some servers send an error response and then close
-// the connection.
+// earlyResponseWait is the time to wait for a response after a request could not
+// be written completely. Some servers send an error response and then close the
+// connection.
 const earlyResponseWait = 50 * time.Millisecond
 
 // Claim reports whether the idle connection c can be used for another request.
@@ -129,7 +129,7 @@ func (d *driver) sendHTTP1(
 }
 
 // connKey returns the key under which the pool stores connections to an origin.
-// Its form is that of [sessions.Key].
+// It has the same form as the result of [sessions.Key].
 func connKey(netKey, scheme, addr string) string { return addr + "\x00" + netKey + "\x00" + scheme }
 
 // proxyKey returns the key under which the pool stores connections to a proxy

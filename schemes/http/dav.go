@@ -16,7 +16,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// davNames maps the schemes of WebDAV to those of their requests.
+// davNames maps the schemes of WebDAV to the schemes of their requests.
 var davNames = map[string]string{"dav": "http", "davs": "https"}
 
 // newDAVScheme returns the scheme dav or davs: files and collections of WebDAV

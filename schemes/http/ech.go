@@ -15,10 +15,10 @@ import (
 // An ECH contains the settings of Encrypted Client Hello (RFC 9849), which hides
 // the name of an https server from the network.
 type ECH struct {
-	// Configs returns the ECHConfigList of a server, such as that of its HTTPS
-	// record (RFC 9848), or nil if there is none. The endpoint is the host and port
-	// to which the connection goes. It differs from those of the server if an
-	// HTTPS record or Alt-Svc names an alternative.
+	// Configs returns the ECHConfigList of a server, for example from its HTTPS
+	// record (RFC 9848), or nil if the server has none. The endpoint is the host
+	// and port to which the connection goes. It differs from the host and port of
+	// the server if an HTTPS record or Alt-Svc names an alternative.
 	//
 	// Configs is called after the connection was opened. It is not called for
 	// addresses, and is called through a proxy only if Required is set.

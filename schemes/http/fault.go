@@ -112,8 +112,8 @@ func requestFault(ctx context.Context, err error) error {
 }
 
 // isPingTimeout reports whether an error of an HTTP/2 connection means that the
-// server has not answered a PING frame. The time is that of an idle connection,
-// so that this error and the timeout of the connection occur at the same time.
+// server has not answered a PING frame. The timeout equals the timeout of an idle
+// connection, so that both errors occur at the same time.
 func isPingTimeout(text string) bool { return strings.Contains(text, "http2: client connection lost") }
 
 // bodyFault classifies an error that occurred while the response body was read.

@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 )
 
-// h2Events converts the events of one request of net/http to those of a Trace.
+// h2Events converts the events of one request of net/http to events of a Trace.
 // Package net/http reports them from several goroutines, in any order.
 type h2Events struct {
 	trace *trace.Trace

@@ -89,8 +89,8 @@ func (f *frameWriter) run() {
 	}
 }
 
-// take waits for bytes and returns them. It returns nil if there are none after
-// close.
+// take waits for bytes and returns them. It returns nil after close if no bytes
+// are left.
 func (f *frameWriter) take(spare []byte) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,9 +18,9 @@ const (
 	maxCookieField   = 8 << 10 // maximum length of a Cookie field in bytes; many servers reject longer fields
 )
 
-// A Jar stores HTTP cookies (RFC 6265bis). [NewJar] returns one. The zero Jar
-// does not know which domains are public suffixes, and accepts cookies only for
-// the host that sets them. A Jar is safe for concurrent use.
+// A Jar stores HTTP cookies (RFC 6265bis). [NewJar] returns one. The zero Jar has
+// no list of public suffixes, and accepts cookies only for the host that sets
+// them. A Jar is safe for concurrent use.
 type Jar struct {
 	suffix func(domain string) string // returns the public suffix of a domain, or nil
 

@@ -66,7 +66,7 @@ func (d *driver) searchMessages(ctx context.Context, q *task, dst *fetch.Respons
 }
 
 // oneAtATime returns a copy of t whose functions for bytes are not called
-// concurrently. The client of the search reads in a goroutine of its own while
+// concurrently. The client of the search reads in a separate goroutine while
 // another session retrieves a message.
 func oneAtATime(t *trace.Trace) *trace.Trace {
 	if t == nil {

@@ -30,8 +30,8 @@ func isRecent(validity uint32, now time.Time) bool {
 	return difference <= limit || difference >= digits-limit
 }
 
-// validities records what a driver has learned about recent values of
-// UIDVALIDITY, so that each mailbox is opened twice only once.
+// validities stores the results of the checks of recent values of UIDVALIDITY, so
+// that the driver opens each mailbox a second time only once.
 type validities struct {
 	volatile sync.Map // servers that do not store the value, by origin
 	stable   sync.Map // mailboxes whose value is stored, by mailboxKey

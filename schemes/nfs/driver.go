@@ -86,11 +86,11 @@ func (d *driver) respond(ctx context.Context, req *fetch.Request, l locator, lea
 }
 
 // findRoot returns the directory to which the path of a URL is relative, and
-// the rest of the path. The directory is that of the public file handle, or an
-// export that contains the file. The result is the zero root for the list of
-// exports.
+// the rest of the path. The directory is the directory of the public file handle,
+// or an export that contains the file. The result is the zero root for the list
+// of exports.
 //
-// A configured MountPort says that the server is mounted. The public file handle
+// If MountPort is configured, the driver mounts an export. The public file handle
 // is then not tried, because some servers exit when they receive it.
 func (d *driver) findRoot(ctx context.Context, s *session, l locator) (r root, path []string, err error) {
 	if !s.probed && d.MountPort == 0 {

@@ -112,6 +112,6 @@ func (s *session) status(d *oncrpc.Decoder) error {
 	return nil
 }
 
-// check returns the error of a Decoder. If there is one, check marks the
+// check returns the error of a Decoder. If the error is not nil, check marks the
 // session as broken.
 func (s *session) check(d *oncrpc.Decoder) error { return s.Failed(d.Err()) }

@@ -3,9 +3,9 @@ package nntp
 // endOfBlock is the symbol that ends a compressed block (RFC 1951 3.2.5).
 const endOfBlock = 256
 
-// A span is the range of lengths or distances that one symbol stands for. The
-// value is base plus an offset, which follows the symbol in the input. The
-// field extra is the number of bits in the offset.
+// A span is the range of lengths or distances that one symbol represents. The
+// value is base plus an offset, which follows the symbol in the input. The field
+// extra is the number of bits in the offset.
 type span struct{ base, extra uint }
 
 var (

@@ -94,7 +94,7 @@ type Compress uint8
 
 const (
 	CompressListings Compress = iota // listings, which shrink to about a fifth of their size
-	CompressNever                    // nothing
+	CompressNever                    // no responses
 	CompressAlways                   // listings and batches of articles, for slow connections
 )
 

@@ -29,7 +29,7 @@ func (d *driver) open(ctx context.Context, s *session, req *fetch.Request) error
 }
 
 // login authenticates the session. If the server rejects the credentials, login
-// asks for other credentials and tries once more.
+// requests other credentials and tries once more.
 func (d *driver) login(ctx context.Context, s *session, req *fetch.Request) (err error) {
 	who := login{auth: req.Auth, mechanism: d.mechanism(req), typed: req.Typed()}
 	challenge := fetch.Challenge{Origin: s.target.Origin(), Realm: "pop"}

@@ -46,7 +46,7 @@ type item struct {
 }
 
 // A list reads the list of files of the server, one entry at a time. Each entry
-// contains only what differs from the entry before.
+// contains only the fields that differ from the previous entry.
 type list struct {
 	s      *stream
 	last   item

@@ -39,7 +39,7 @@ const port = 873
 // A locator is a parsed URL.
 type locator struct {
 	module string // "" for the list of modules
-	path   string // path in the module, without a slash at its start and its end
+	path   string // path in the module, without a slash at the start and the end
 	list   bool   // the URL names a directory
 }
 

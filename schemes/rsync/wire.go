@@ -196,7 +196,7 @@ func fault(err error) error {
 	return err
 }
 
-// readLine reads a line of the greeting without its end.
+// readLine reads a line of the greeting and returns it without the line end.
 func readLine(r *bufio.Reader) (string, error) {
 	const limit = 4096
 	var line []byte

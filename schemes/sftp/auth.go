@@ -75,8 +75,8 @@ func (a *authenticator) keys() (all []ssh.Signer, err error) {
 	return all, nil
 }
 
-// password returns the password of the credential. If there is none, it
-// requests a credential from Env.Login.
+// password returns the password of the credential. If the credential has no
+// password, it requests a credential from Env.Login.
 func (a *authenticator) password() (string, error) {
 	if a.login.Password == "" {
 		defer a.limit.pause()()

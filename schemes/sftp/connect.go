@@ -102,7 +102,7 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 const maxHandshakes = 4
 
 // acquireHandshake waits until a handshake with the server at addr may start.
-// The caller must call release at its end.
+// The caller must call release when the handshake ends.
 func (d *driver) acquireHandshake(ctx context.Context, addr string) (release func(), err error) {
 	slots, _ := d.handshakes.LoadOrStore(addr, make(chan struct{}, maxHandshakes))
 	select {

@@ -33,8 +33,8 @@ type driver struct {
 // A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
-// Do retrieves a file or directory. It uses an idle session of the same user if
-// there is one.
+// Do retrieves a file or directory. It uses an idle session of the same user, if
+// any.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	l, err := locate(req.URL)
 	if err != nil {

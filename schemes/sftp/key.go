@@ -59,7 +59,7 @@ func readKeyFile(name string) ([]byte, error) {
 	return text, nil
 }
 
-// readPublicKey reads a public key. It returns nil if there is none.
+// readPublicKey reads a public key. It returns nil if the key cannot be read.
 func readPublicKey(name string) ssh.PublicKey {
 	text, err := readKeyFile(name)
 	if err != nil {
@@ -102,7 +102,7 @@ func (k *lockedKey) SignWithAlgorithm(rand io.Reader, data []byte, algorithm str
 	return key.Sign(rand, data)
 }
 
-// unlock decrypts the key. A driver asks for each passphrase once.
+// unlock decrypts the key. A driver requests each passphrase once.
 func (k *lockedKey) unlock() (ssh.Signer, error) {
 	a, d := k.a, k.a.driver
 	defer a.limit.pause()()

@@ -21,8 +21,8 @@ var faults = map[string]fetch.Fault{
 	"T1": fetch.TryLater,
 }
 
-// diagnosis returns the error for a diagnostic. S1 stands for any permanent
-// error. freeWAIS names a missing database only in the text of S1.
+// diagnosis returns the error for a diagnostic. S1 means any permanent error.
+// freeWAIS names a missing database only in the text of S1.
 func diagnosis(d z3950.Diagnostic) error {
 	text := textform.UTF8(d.Message)
 	f, ok := faults[d.Code]

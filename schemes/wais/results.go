@@ -193,7 +193,7 @@ func (h *results) entries(r z3950.Record) (all []fetch.Entry) {
 	types = types[:min(len(types), maxListed)]
 	for i, t := range types {
 		d := document{kind: string(t), id: string(r.ID), length: -1}
-		if i == 0 && r.Length.Set { // the length is that of the first type
+		if i == 0 && r.Length.Set { // the length belongs to the first type
 			d.length = int64(r.Length.Value)
 		}
 		if e, ok := h.entry(e, d); ok {

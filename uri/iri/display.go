@@ -88,7 +88,7 @@ func Segments(u uri.URI) []Segment {
 }
 
 // Notes returns all notes that [Segments] adds to u as one string. An example
-// is " (host: 10.0.0.1)". It returns "" if there are none.
+// is " (host: 10.0.0.1)". It returns "" if Segments adds no note.
 func Notes(u uri.URI) string {
 	var notes []string
 	host := u.Host()

@@ -108,9 +108,9 @@ func (c *Content) revisit(of warc.Capture, head io.Reader) *warc.Record {
 }
 
 // objectRecords returns a record of the object, and a metadata record with the
-// commands and replies of the connection. If there are none, the metadata record
-// contains the steps of the plan. Its media type is FieldsMedia, because
-// indexers skip this type.
+// commands and replies of the connection. If no commands were recorded, the
+// metadata record contains the steps of the plan. Its media type is FieldsMedia,
+// because indexers skip this type.
 func (x *Exchange) objectRecords(c *Content) ([]*warc.Record, error) {
 	of := x.Capture()
 	var main *warc.Record
@@ -128,7 +128,7 @@ func (x *Exchange) objectRecords(c *Content) ([]*warc.Record, error) {
 	defer x.mu.Unlock()
 	block, fields := bytes.Clone(x.conversation.Bytes()), c.Fields
 	if len(block) == 0 && x.scheme.Plan != nil {
-		steps, _ := x.scheme.Plan(&fetch.Request{URL: x.URL}) // without a plan, nothing is recorded
+		steps, _ := x.scheme.Plan(&fetch.Request{URL: x.URL}) // without a plan, no steps are recorded
 		for _, s := range steps {
 			fields = append(fields, fetch.Field{Name: "plan", Value: s.String()})
 		}

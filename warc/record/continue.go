@@ -38,7 +38,7 @@ type resumption struct {
 // describes. Older resumptions are omitted.
 const maxResumptions = 50
 
-// Continue tells the Exchange that its request is for the remaining bytes of a
+// Continue informs the Exchange that its request is for the remaining bytes of a
 // partial body. The text is the result of Note of the Exchange that received the
 // earlier bytes. Records then returns the records of the first exchange, with a
 // metadata record that describes the later ones.

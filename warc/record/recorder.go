@@ -131,9 +131,9 @@ func (r *Recorder) Err() error {
 
 // Middleware returns a driver that records the exchanges of the driver next. Its
 // place in fetch.Options.Wrap selects the exchanges:
-//   - As the first element, Middleware records what the caller receives. If an
-//     HTTP request is retried, it records the last attempt. HTTP bodies are then
-//     neither resumed nor divided into segments.
+//   - As the first element, Middleware records the responses that the caller
+//     receives. If an HTTP request is retried, it records the last attempt. HTTP
+//     bodies are then neither resumed nor divided into segments.
 //   - As the last element, Middleware records every attempt of a request, and
 //     every part of an object over HTTP.
 //

@@ -83,7 +83,7 @@ func (r *response) reset() {
 	*r = response{keepCoding: r.keepCoding, undecoded: r.undecoded, body: r.body}
 }
 
-// head returns the head of the response as it was received. An HTTP/0.9 response
+// head returns the received head of the response, unchanged. An HTTP/0.9 response
 // has no head.
 func (r *response) head(resp *fetch.Response) []byte {
 	if resp.Head == nil {

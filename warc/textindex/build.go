@@ -62,8 +62,8 @@ func classify(ctx context.Context, err error) error {
 }
 
 // startFile creates the file of a new index beside path. It is a copy of the
-// earlier index, if there is one. If the earlier index is unusable, startFile
-// returns the reason.
+// earlier index, if any. If the earlier index is unusable, startFile returns the
+// reason.
 func startFile(path string) (temporary string, replaced, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {

@@ -13,10 +13,10 @@ const (
 	schemaVersion = 2
 )
 
-// schema creates the tables. The tokenizer ascii separates words at spaces, and
-// the words are those of the function [words]. The column facet has words for the
-// filters of a search. The table heading has the titles again: a search for frequent
-// words in titles alone would otherwise read the positions in all bodies.
+// schema creates the tables. The tokenizer ascii separates words at spaces. The
+// function [words] returns the words. The column facet has words for the filters
+// of a search. The table heading has the titles again: a search for frequent
+// words in titles only would otherwise read the positions in all bodies.
 const schema = `
 create table doc (id integer primary key, file text not null, offset integer not null, timestamp text not null, url text not null, text blob, unique (file, offset));
 create virtual table word using fts5(title, body, facet, content='', contentless_delete=1, tokenize='ascii');

@@ -5,10 +5,10 @@
 // searches it. The index has the words of each text and their positions, but not
 // the text itself. Snippets come from the records of the archive.
 //
-// The index of an archive from another person is untrusted. Its schema must be
-// that of this package, it is opened as an immutable file, so that SQLite reads
-// no journal, and each search has a time limit. A result is reported only if the
-// archive has its capture.
+// The index of an archive from another person is untrusted. Its schema must equal
+// the schema of this package. It is opened as an immutable file, so that SQLite
+// reads no journal. Each search has a time limit. A result is reported only if
+// the archive has its capture.
 package textindex
 
 import (

@@ -10,8 +10,8 @@ type Tuner interface {
 	SetBlockingReads()
 }
 
-// tunerOf returns the Tuner that a TLS connection or a tap wraps, or nil if
-// there is none.
+// tunerOf returns the Tuner that a TLS connection or a tap wraps, or nil if c
+// wraps no Tuner.
 func tunerOf(c net.Conn) Tuner {
 	for c != nil {
 		if t, ok := c.(Tuner); ok {

@@ -25,10 +25,10 @@ type Options struct {
 	Policy   fetch.Policy   // Blocked and the time limits are used
 }
 
-// A Resolver is a [fetch.Resolver] that sends queries to one server. It has a
-// Client of its own, which connects only to this server. The addresses in the
-// answers are data: the Policy of the Client that uses the Resolver checks each
-// of them. A Resolver is safe for concurrent use.
+// A Resolver is a [fetch.Resolver] that sends queries to one server. It has its
+// own Client, which connects only to this server. The addresses in the answers
+// are data: the Policy of the Client that uses the Resolver checks each of them.
+// A Resolver is safe for concurrent use.
 type Resolver struct {
 	client *fetch.Client
 	url    uri.URI

@@ -45,9 +45,9 @@ type Options struct {
 	AltSvc *altsvc.Store
 
 	// Discover returns other addresses (host:port) at which a server offers
-	// HTTP/3, such as those of its HTTPS records in DNS. Like those in AltSvc, they
-	// count as supplied by the server. Discover is not called in the mode
-	// Advertised. Its context ends after half a second. It may be nil.
+	// HTTP/3, for example from its HTTPS records in DNS. Like the addresses in
+	// AltSvc, they count as supplied by the server. Discover is not called in the
+	// mode Advertised. Its context ends after half a second. It may be nil.
 	Discover func(ctx context.Context, host string, port uint16) []string
 
 	// HeadStart is the time after which the mode Race and the mode Advertised also

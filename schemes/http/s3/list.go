@@ -84,7 +84,7 @@ func (d *driver) page(ctx context.Context, req *fetch.Request, l locator, token 
 	return p, nil
 }
 
-// parsePage parses a page. It decodes keys only if the page says that they are
+// parsePage parses a page. It decodes keys only if the page states that they are
 // encoded, because some servers ignore the parameter encoding-type.
 func parsePage(text []byte) (*page, error) {
 	if len(text) > maxPage || bytes.Count(text, []byte("<")) > maxTags {

@@ -1,6 +1,5 @@
-// Package s3 implements the scheme s3: objects in buckets of S3 servers. The
-// requests are those of schemes/http, with signatures of AWS (Signature Version
-// 4).
+// Package s3 implements the scheme s3: objects in buckets of S3 servers. It sends
+// requests like schemes/http, with AWS signatures (Signature Version 4).
 //
 // Pass the result of [Schemes] to fetch.New. The address of the server and the
 // access key come only from [Options], never from a URL or from a server.
@@ -24,7 +23,7 @@ import (
 type Options struct {
 	// Endpoint is the address of the server, such as https://HOST:PORT. If it
 	// is "", the variables AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL name the
-	// server. Otherwise the server is that of AWS in Region.
+	// server. Otherwise, it is the AWS server in Region.
 	Endpoint string
 
 	// Region is the region of the buckets. If it is "", the environment and the

@@ -37,8 +37,8 @@ func (c call) target() string {
 	return c.path + "?" + c.query
 }
 
-// sign returns the header fields of the request: those of more, and a signature
-// of the request with the key.
+// sign returns the header fields of the request: the fields of more, and a
+// signature of the request with the key.
 func (c call) sign(method string, key awsfiles.AccessKey, region string, now time.Time, more ...fetch.Field) fetch.Header {
 	fields := append(slices.Clone(more), fetch.Field{Name: "X-Amz-Content-Sha256", Value: awssign.EmptyDigest})
 	k := awssign.Key{ID: key.ID, Secret: key.Secret, Token: key.Token, Region: region, Service: "s3"}

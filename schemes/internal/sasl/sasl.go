@@ -52,7 +52,7 @@ func Mechanisms() []Mechanism {
 
 // Fits reports whether a credential, which may be nil, allows the mechanism. If
 // the user has requested a mechanism by its name, only that mechanism fits. The
-// names "" and "*" stand for all mechanisms that are not explicit.
+// names "" and "*" select all mechanisms that are not explicit.
 func (m Mechanism) Fits(requested string, auth *fetch.Credential) bool {
 	if requested != "" && requested != "*" {
 		return m.Name == requested && (auth != nil || m.Anonymous || m.Name == "EXTERNAL")

@@ -1,6 +1,6 @@
 // Package selection decides which part of an object a request selects: whether
 // its conditions exclude the object, and which range of bytes is sent. Drivers
-// use it if their protocol transfers files but has no conditions of its own.
+// use it if their protocol transfers files but defines no conditions.
 package selection
 
 import (

@@ -21,10 +21,10 @@ import (
 // limits the number of sessions at this server.
 //
 // A slow server also answers on a new session at the time at which it answers on
-// another one. A session is therefore closed only if it served a whole request
-// while the new session waited, or if it was idle for the time grace. Each
-// delay changes the patience, so that the response time of a server does not
-// equal it twice.
+// another one. A session is therefore closed only if it served a complete request
+// while the new session waited, or if it was idle for the time grace. Each delay
+// changes the patience, so that the response time of a server does not equal it
+// twice.
 const (
 	patience     = 500 * time.Millisecond // initial time before a session is closed for a new one
 	grace        = patience / 2           // time for which the server can answer before an idle session is closed

@@ -9,8 +9,8 @@ import (
 )
 
 // NeedLogin adds the setting [override.Login] to err if fault is [fetch.Auth].
-// The setting says that the request may succeed with a login. For any
-// other fault, NeedLogin returns err unchanged.
+// The setting means that the request may succeed with a login. For any other
+// fault, NeedLogin returns err unchanged.
 func NeedLogin(fault fetch.Fault, err error) error {
 	if fault != fetch.Auth {
 		return err
@@ -29,8 +29,8 @@ func NoPassword(user string) error {
 	return NeedLogin(fetch.Auth, fetch.Auth.Errorf("no password for %s", user))
 }
 
-// Ask requests a credential with the function login, which may be nil. It
-// returns nil if there is none.
+// Ask requests a credential with the function login, which may be nil. It returns
+// nil if login is nil or finds no credential.
 func Ask(ctx context.Context, login fetch.LoginFunc, c fetch.Challenge) (*fetch.Credential, error) {
 	if login == nil {
 		return nil, nil
@@ -39,7 +39,7 @@ func Ask(ctx context.Context, login fetch.LoginFunc, c fetch.Challenge) (*fetch.
 }
 
 // AskFor is like Ask, but returns nil if the credential is for another user than
-// that of the challenge.
+// the user of the challenge.
 func AskFor(ctx context.Context, login fetch.LoginFunc, c fetch.Challenge) (*fetch.Credential, error) {
 	found, err := Ask(ctx, login, c)
 	if err != nil || found == nil || c.User != "" && found.User != "" && found.User != c.User {
@@ -53,7 +53,8 @@ func AskFor(ctx context.Context, login fetch.LoginFunc, c fetch.Challenge) (*fet
 // FindPassword returns auth unchanged if it has a password or a token. Otherwise
 // it requests them with the function login, which may be nil, and returns a
 // complete copy of auth. The argument auth may be nil. If auth lacks a password,
-// as [LacksPassword] reports, it returns the error NoPassword if there is none.
+// as [LacksPassword] reports, and the function finds none, it returns the error
+// NoPassword.
 func FindPassword(
 	ctx context.Context, login fetch.LoginFunc, auth *fetch.Credential, c fetch.Challenge,
 ) (*fetch.Credential, error) {

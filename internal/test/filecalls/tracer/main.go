@@ -142,7 +142,7 @@ type syscallInfo struct {
 	_       [3]byte
 	arch    uint32
 	ip, sp  uint64
-	first   uint64 // at the beginning: the number of the call; at its end: the result
+	first   uint64 // at the start of the call: its number; at the end: the result
 	args    [6]uint64
 	reserve [4]uint64
 }
