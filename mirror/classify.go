@@ -28,8 +28,8 @@ func lacksRobotsTxt(v *visit) bool {
 	return v.resp != nil && isRobotsTxt(v.scheme, v.url) && v.resp.Code/100 == 4 && v.resp.Code != 429
 }
 
-// lacksGuess reports whether err means that the URL of v does not exist, and that
-// no document contains the URL, such as the URL of robots.txt.
+// lacksGuess reports whether err means that the URL of v does not exist and is in
+// no document, such as the URL of robots.txt.
 func lacksGuess(v *visit, err error) bool {
 	return v.meta.Guessed && (fetch.FaultOf(err) == fetch.NotFound || lacksRobotsTxt(v))
 }

@@ -147,7 +147,7 @@ func (c *crawl) reclaimYielded() bool {
 }
 
 // recordSeeds adds the seeds of this command to the seeds in the database of a
-// shared crawl, so that the other workers include them in the scope.
+// shared crawl. The other workers then include them in the scope.
 func (c *crawl) recordSeeds(ctx context.Context, seeds []string) error {
 	if c.shared == nil || c.o.StoredSeeds {
 		return nil

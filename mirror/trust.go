@@ -51,8 +51,8 @@ func newTrust(o Options) *trust {
 const codeSize = 16
 
 // code returns the authentication code of an item with the given encoded meta.
-// A program that can write to the database does not have the key, so it cannot
-// create the code of another URL, host, depth or source.
+// A program with write access to the database does not have the key. It therefore
+// cannot create the code of another URL, host, depth or source.
 func (t *trust) code(it *frontier.Item, meta []byte) [codeSize]byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

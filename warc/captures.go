@@ -94,10 +94,10 @@ func (h *Header) isCapture() bool {
 }
 
 // linesOf returns the index lines of u and of equivalent URLs. If the index has
-// none, it returns the lines of the URL without its login, because a mirror
-// removes logins from the URLs of listings and files. Otherwise it returns the
-// lines of the https URL for an http URL, and vice versa. It returns lines of
-// responses to other methods than GET only if there are no other lines.
+// none, it returns the lines of the URL without its login. A mirror removes
+// logins from the URLs of listings and files. Otherwise it returns the lines of
+// the https URL for an http URL, and vice versa. It returns lines of responses to
+// other methods than GET only if there are no other lines.
 func (a *Archive) linesOf(u uri.URI) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		targets := []string{targetURI(u)}
@@ -227,9 +227,9 @@ func (n *nearest) compare(x, y Line) int {
 	return cmp.Or(cmp.Compare(n.distance(x), n.distance(y)), later)
 }
 
-// comparePositions compares the positions of two records. It orders captures of the
-// same second, because the names of the WARC files of a program start with their
-// dates, and each file is written sequentially.
+// comparePositions compares the positions of two records. The result orders
+// captures of the same second. The names of the WARC files of a program start
+// with their dates, and each file is written sequentially.
 func comparePositions(x, y Line) int {
 	return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Offset, y.Offset))
 }

@@ -39,10 +39,10 @@ func OriginOf(method, host string, header http.Header) Origin {
 }
 
 // IsPart reports whether a browser requests an object for use in a page, such as
-// an image or a script, and not as the content of a tab or a frame. The elements
-// object and embed are parts too, because a page can read the size of an image
-// in them. Other programs do not send the header field Sec-Fetch-Dest, which
-// contains this information.
+// an image or a script. The content of a tab or a frame is no such object. The
+// elements object and embed are parts too, because a page can read the size of an
+// image in them. Other programs do not send the header field Sec-Fetch-Dest,
+// which contains this information.
 func IsPart(header http.Header) bool {
 	switch strings.ToLower(header.Get("Sec-Fetch-Dest")) {
 	case "", "document", "iframe", "frame", "fencedframe":

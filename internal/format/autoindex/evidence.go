@@ -46,8 +46,8 @@ const (
 // directory, the link texts are the names, and each link has a date. The dates
 // may be missing if the heading ends with the path of the directory. Such a
 // page must contain almost no other links or text. The heading and the dates may
-// be missing if the page consists of a pre element with the names, like a listing
-// of Go's package net/http.
+// be missing if the page consists of a pre element with the names. Go's package
+// net/http writes such listings.
 //
 // If page is only the beginning of a document, complete must be false. The
 // result more reports whether a longer prefix could change a negative result.
@@ -228,11 +228,10 @@ func (p *evidence) countOther(dir, u uri.URI, err error) {
 	p.others++
 }
 
-// NamesDirectory reports whether page, the beginning of an HTML page, is
-// identified as a listing of the directory whose URL is u with a final slash.
-// Some servers send the listing without a redirect to this URL. The title or
-// first heading must have the form "Index of /x" and end with the name of the
-// directory.
+// NamesDirectory reports whether page, the beginning of an HTML page, has the
+// title of a listing of the directory at u with a final slash. Some servers send
+// the listing without a redirect to this URL. The title or first heading must
+// have the form "Index of /x" and end with the name of the directory.
 func NamesDirectory(u uri.URI, page []byte) bool {
 	name, err := uri.Unescape(u.Path()[strings.LastIndexByte(u.Path(), '/')+1:])
 	if err != nil || name == "" {

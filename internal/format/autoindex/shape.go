@@ -2,8 +2,8 @@ package autoindex
 
 // A shape describes a short text of fixed form. In a shape, "9" matches a digit,
 // "A" an upper-case letter, "a" a lower-case letter, and "P" the letter "A" or
-// "P". "?" makes the character before it optional. Every other character matches
-// itself.
+// "P". The character "?" makes the character before it optional. Every other
+// character matches itself.
 //
 // Shapes replace regular expressions. Package regexp would add 150 kB to
 // a program that only downloads files.

@@ -24,13 +24,13 @@ const (
 )
 
 // Read adds the services with the protocol HTTP/3 from a file in curl's format.
-// Each line has the protocol, host and port of an origin, the protocol, host and
-// port of a service, a quoted time, the flag persist and a priority. Read skips
-// comments, expired services, other protocols and malformed lines. It returns an
-// error if a line is too long, if reading r fails, or if the file has more than
-// 500,000 origins, 1,000,000 lines or 100 services of an origin. The Store then
-// has only some of the services, and the caller must not use it or replace the
-// file.
+// Each line has the protocol, host and port of an origin and of a service. A
+// quoted time, the flag persist and a priority follow. Read skips comments,
+// expired services, other protocols and malformed lines. It returns an error if a
+// line is too long or if reading r fails. It also returns an error if the file
+// has more than 500,000 origins, 1,000,000 lines or 100 services of an origin.
+// The Store then has only some of the services, and the caller must not use it or
+// replace the file.
 func (s *Store) Read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)

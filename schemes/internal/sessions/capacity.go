@@ -22,7 +22,7 @@ import (
 //
 // A slow server also answers on a new session at the time at which it answers on
 // another one. A session is therefore closed only if it served a complete request
-// while the new session waited, or if it was idle for the time grace. Each delay
+// while the new session waited, or was idle for the time grace. Each delay
 // changes the patience, so that the response time of a server does not equal it
 // twice.
 const (

@@ -10,9 +10,9 @@ import (
 var namedFlag = lazy.Regexp(`(?:^|[ ("])(--[a-z][a-z0-9-]*[a-z0-9]|-[A-Za-z])\b`)
 
 // Topic returns the page of the documentation that describes the first flag in a
-// message, such as "policy", or "" if there is no such page. It ignores the flags
-// of a command line in the message, because this command line is already the
-// advice.
+// message, such as "policy". It returns "" if there is no such page. It ignores
+// the flags of a command line in the message, because this command line is
+// already the advice.
 func Topic(message string) string {
 	message, _, _ = strings.Cut(message, "; fetch ")
 	var pages []doc.Page

@@ -84,11 +84,12 @@ func (j *Job) Describe() error {
 // maxTitlePrefix is the number of bytes of a page that withSlash reads.
 const maxTitlePrefix = 16 << 10
 
-// withSlash returns the response for the URL of req with a final slash, if resp
-// is an HTML page whose title or heading names this directory. Some web servers
-// send the listing of a directory without a redirect. Otherwise withSlash returns
-// resp unchanged. If resp is not a listing, its body may have been read. After a
-// redirect, it sends no request, because a server chose the URL.
+// withSlash requests the URL of req with a final slash, if resp is an HTML page
+// whose title or heading names this directory. It returns the new response. Some
+// web servers send the listing of a directory without a redirect. Otherwise
+// withSlash returns resp unchanged. If resp is not a listing, its body may have
+// been read. After a redirect, it sends no request, because a server chose the
+// URL.
 func (j *Job) withSlash(req *fetch.Request, resp *fetch.Response) (*fetch.Response, error) {
 	_, hasQuery := resp.URL.Query()
 	isWeb := j.Client.Scheme(resp.URL.Scheme()).Traits.Web

@@ -60,8 +60,8 @@ type Form struct {
 	Digest [32]byte
 }
 
-// selectForm replaces the object of the record by its decoded form if the digest
-// of an earlier description of the object equals the digest of the decoded form.
+// selectForm replaces the object of the record by its decoded form, if the
+// decoded form has the digest of an earlier description of the object.
 func (r *Record) selectForm(digest []byte) {
 	if r.Decoded != nil && bytes.Equal(digest, r.Decoded.Digest[:]) {
 		r.Capture.Size, r.Capture.Digest = r.Decoded.Size, r.Decoded.Digest
