@@ -37,9 +37,9 @@ type Options struct {
 	RedirectLogin func(Origin) *Credential
 
 	// Upgrade replaces the URL of a request or of a redirect before the Policy
-	// checks it, for example http by https for a host that requires TLS. A
-	// Client may call it from several goroutines at the same time. If Upgrade is
-	// nil, no URL is replaced.
+	// checks it. For example, it replaces http by https for a host that requires
+	// TLS. A Client may call it from several goroutines at the same time. If
+	// Upgrade is nil, no URL is replaced.
 	Upgrade func(uri.URI) uri.URI
 
 	// Resolver looks up the addresses of host names. The Policy checks each

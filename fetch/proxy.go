@@ -102,11 +102,12 @@ func withAddr(t Target, scheme string, addrs []netip.Addr) Target {
 }
 
 // sendsName reports whether the proxy gets the host of t unchanged. This is the
-// case for an address, which the Policy has checked, and for a name if the
-// Policy allows every address, the proxy resolves names, and the user or a page
-// of the same host named it. The proxy must have resolved the name for this page
-// too, because another answer of DNS could be private. With socks4a and socks5h, only the proxy resolves
-// names. The dialer then rejects names of other hosts that are not public.
+// case for an address, which the Policy has checked. It is the case for a name if
+// the Policy allows every address and the proxy resolves names. The user or a
+// page of the same host must have named it. The proxy must have resolved the name
+// for this page too, because another answer of DNS could be private. With socks4a
+// and socks5h, only the proxy resolves names. The dialer then rejects names of
+// other hosts that are not public.
 func (d *dialer) sendsName(scheme string, g *grant, t Target) (bool, error) {
 	switch {
 	case t.Addr.IsValid():

@@ -240,11 +240,11 @@ func (x *exchange) isForeignPart(t target) bool {
 	return guard.IsPart(x.r.Header) && !x.key.ValidToken(guard.PartToken(t.archive.path), t.key)
 }
 
-// resourcePolicy is the header field that makes browsers refuse a response to
-// pages of other sites that request it as an image, a script or another part.
-// Over plain http, browsers send no Sec-Fetch fields, except to loopback
-// addresses. Responses to content in the sandbox must not have the field,
-// because the origin of this content differs too.
+// resourcePolicy is the name of a header field. With this field, browsers refuse
+// the response to pages of other sites that request it as an image, a script or
+// another part. Over plain http, browsers send no Sec-Fetch fields, except to
+// loopback addresses. Responses to content in the sandbox must not have the
+// field, because the origin of this content differs too.
 const resourcePolicy = "Cross-Origin-Resource-Policy"
 
 // forbidParts sets resourcePolicy unless an archived page contains the link.

@@ -155,9 +155,9 @@ func (c *crawl) capture(v *visit) *frontier.Capture {
 	return k
 }
 
-// condition returns the validator for a later conditional request. A web
-// response may have a validator that identifies no version for ranges, such as a
-// weak entity tag or the entity tag of a body whose content coding was removed.
+// condition returns the validator for a later conditional request. A web response
+// may have a validator that identifies no version for ranges. Examples are a weak
+// entity tag, and the entity tag of a body whose content coding was removed.
 func (v *visit) condition() string {
 	if v.scheme.Traits.Web && v.resp.Code/100 == 2 {
 		return http1.Condition(v.resp.Header.Get, http.ParseTime)

@@ -91,7 +91,7 @@ func (c *crawl) deniedRequestOf(v *visit) deniedRequest {
 }
 
 // yieldsLike reports whether the item of v must be yielded like an earlier item
-// under the lease of its host, so that neither a pause nor a lookup is needed.
+// under the lease of its host. Neither a pause nor a lookup is then needed.
 func (c *crawl) yieldsLike(v *visit) bool {
 	h := c.hostWorker(v.item.Host)
 	if h == nil || c.trust.isKnown(v) || !v.hasOrigin() {

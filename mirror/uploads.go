@@ -130,9 +130,9 @@ func (c *crawl) mayClaim() bool {
 	return reason == ""
 }
 
-// resumeFree is the number of bytes, in addition to Limits.MinFree, that must
-// be free before a worker resumes after the disk was full, while files wait for
-// their upload.
+// resumeFree is the number of bytes, in addition to Limits.MinFree, that must be
+// free before a worker resumes. It applies after the disk was full, while files
+// wait for their upload.
 const resumeFree = 16 << 20
 
 // pauseFull makes the worker stop claiming hosts, because the disk is full. It

@@ -44,7 +44,7 @@ const (
 //
 // Non-ASCII letters are part of a URI (RFC 3987). However, some scripts, such as
 // Chinese, are written without spaces. In a URI without brackets or quotes, a
-// letter of such a script may not directly follow an ASCII letter, because it
+// letter of such a script may not directly follow an ASCII letter. Such a letter
 // may belong to the sentence.
 //
 // The matches are in order and do not overlap. Extract takes time linear in the

@@ -17,8 +17,8 @@ import (
 // the same second are sorted by the positions of their records. The entries have
 // the fields that [Entries] describes. The entry of a revisit record has the size
 // of the original, if the archive has the original. If the record of a capture
-// cannot be read, its entry has only the values of the index, and the key error
-// in the field Extra.
+// cannot be read, its entry has only the values of the index. The field Extra
+// then has the key error.
 func (a *Archive) Captures(ctx context.Context, u uri.URI) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		for l, err := range a.linesOf(u) {

@@ -29,11 +29,11 @@ func isPackable(name string) bool {
 
 // Entries returns an entry for each captured object in the WARC file r. Revisit
 // records also have an entry. The entries have the order of the records. The
-// field Time is the date of the capture, and Size is the size of the payload,
-// or -1 if the record header does not contain the size. The field Extra has the
-// keys type, id, offset, digest, truncated and, for HTTP, status. Requests, failures
-// and records that describe other records have no entry. After an
-// [*Error], the sequence continues with the next readable record, unless the
+// field Time is the date of the capture. The field Size is the size of the
+// payload, or -1 if the record header does not contain the size. The field Extra
+// has the keys type, id, offset, digest, truncated and, for HTTP, status.
+// Requests, failures and records that describe other records have no entry. After
+// an [*Error], the sequence continues with the next readable record, unless the
 // file is truncated. Any other error ends the sequence.
 func Entries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {

@@ -59,7 +59,7 @@ func (r *Record) validate() error {
 }
 
 // isReserved reports whether the header field with this name must not be in
-// [Record.Fields], because the Writer sets it or a reader would find a
+// [Record.Fields]. The Writer sets such a field, or a reader would find a
 // different record. WARC-Concurrent-To and WARC-Protocol may be repeated.
 func isReserved(name string) bool {
 	switch name = strings.ToLower(name); name {

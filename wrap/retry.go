@@ -89,9 +89,9 @@ func (o RetryOptions) withDefaults() RetryOptions {
 // WaitRetry reports whether to send req again after the error err, and waits
 // for the delay before the next attempt. It is intended for callers that resume
 // transfers themselves, such as save.Transfer. The parameter n is the number of
-// attempts so far, began is the start of the first attempt, and err is the
-// error of the last attempt. WaitRetry returns false if err is from a body for
-// which Retry has made all attempts.
+// attempts so far, and began is the start of the first attempt. The parameter err
+// is the error of the last attempt. WaitRetry returns false if err is from a body
+// for which Retry has made all attempts.
 func (o RetryOptions) WaitRetry(ctx context.Context, req *fetch.Request, began time.Time, n int, err error) bool {
 	if _, done := errors.AsType[*exhaustedError](err); done {
 		return false

@@ -174,8 +174,8 @@ func (c command) step() scheme.Step {
 }
 
 // quote returns s as one word of a command (RFC 2229 section 2.2). The program
-// dictd does not decode a backslash within quotes, so that a word with a quote or
-// a backslash is sent without quotes, as curl sends all words.
+// dictd does not decode a backslash within quotes. A word with a quote or a
+// backslash is therefore sent without quotes, as curl sends all words.
 func quote(s string) string {
 	if s != "" && strings.ContainsAny(s, "\"\\") {
 		return escaper.Replace(s)

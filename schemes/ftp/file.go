@@ -129,8 +129,8 @@ func openEnded(r fetch.Range) bool { return r.First >= 0 && r.End == 0 }
 
 // find requests the size and time of a file. The argument err is the error of
 // the CWD commands. If the server rejected a CWD, find tries the complete path
-// from the login directory, because a readable file can be in a directory that
-// cannot be entered.
+// from the login directory. A readable file can be in a directory that cannot be
+// entered.
 func (d *driver) find(s *session, p path, err error) (path, facts, error) {
 	if err == nil {
 		f, err := d.facts(s, p)

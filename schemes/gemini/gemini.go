@@ -1,6 +1,7 @@
 // Package gemini implements the schemes gemini and spartan, and the listings in
-// their text format, gemtext (Gemini network protocol specification 0.24.1,
-// gemtext specification 0.24.1, and Spartan protocol specification of 2021).
+// their text format, gemtext. It follows the Gemini network protocol
+// specification 0.24.1, the gemtext specification 0.24.1, and the Spartan
+// protocol specification of 2021.
 //
 // Pass the result of [Schemes] to fetch.New. A gemtext document is a listing,
 // whose entries are the links and the lines of text. A document that requires

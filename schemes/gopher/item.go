@@ -66,8 +66,8 @@ func typeOf(c byte) itemType {
 }
 
 // mediaOf returns the media type of an item of type c, or "". If the item type
-// names only a family of media types, such as images, mediaOf uses the file
-// name in the selector and then prefix, the first bytes of the object.
+// names only a family of media types, such as images, mediaOf uses the file name
+// in the selector. It then uses prefix, the first bytes of the object.
 func mediaOf(c byte, selector string, prefix []byte) string {
 	t := typeOf(c)
 	switch {

@@ -126,8 +126,8 @@ func linkOf(selector string) (string, bool) {
 
 // requestLine returns the request line of a Gopher request, without the line
 // end and form data. It omits the empty search string before a Gopher+ command
-// (RFC 1738 section 3.4.3), because UMN gopherd 2.0 does not respond to a
-// request with an empty search string.
+// (RFC 1738 section 3.4.3). UMN gopherd 2.0 does not respond to a request with an
+// empty search string.
 func (l locator) requestLine() string {
 	s := l.selector
 	if l.words != "" {

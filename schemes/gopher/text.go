@@ -66,9 +66,9 @@ func (t *textReader) Read(p []byte) (int, error) {
 }
 
 // processPiece reads the next piece of the text and determines its meaning. If
-// more text follows a "." line, the "." line is ordinary text. After a "."
-// line, a connection error is treated as the end of the text, because a server
-// that closes the connection with unread request bytes resets the connection.
+// more text follows a "." line, the "." line is ordinary text. After a "." line,
+// a connection error is treated as the end of the text. A server that closes the
+// connection with unread request bytes resets the connection.
 func (t *textReader) processPiece() {
 	if len(t.pending) > 0 {
 		_, err := t.dots.r.Peek(t.dots.pieceLen + 1)

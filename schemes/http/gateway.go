@@ -20,8 +20,8 @@ import (
 // or https.
 //
 // For ftp and ftps URLs, the gateway receives the credentials in the URI and in
-// the Authorization field, because some servers read only one of the two. For
-// other schemes, the gateway receives no credentials. A Trace does not receive
+// the Authorization field. Some servers read only one of the two. For other
+// schemes, the gateway receives no credentials. A Trace does not receive
 // passwords.
 //
 // The Policy checks the server of the URL as for requests through a proxy. If

@@ -1,6 +1,6 @@
 // Package mailserver implements plans for the mailserver scheme, which names
-// documents that a mail server sends on request (RFC 1738 section 5, and the
-// Internet-Draft draft-ietf-uri-url-mailserver-01 of 1995).
+// documents that a mail server sends on request. It follows RFC 1738 section 5,
+// and the Internet-Draft draft-ietf-uri-url-mailserver-01 of 1995.
 //
 // The plan of a URL is the message that requests the document. This module sends
 // no mail, so every request fails with the Fault Unsupported.

@@ -29,9 +29,8 @@ func mirrorRules(isNews bool) scheme.Mirroring {
 func isPermanent(u uri.URI) bool { return strings.Contains(u.Path(), "@") }
 
 // mirrorScope returns the URL prefix that limits a mirror run of u. If u is a
-// list of groups, such as "news:comp.*", the prefix is the URL of the server,
-// because the URLs of the groups share only this prefix. Otherwise the prefix
-// is u.
+// list of groups, such as "news:comp.*", the prefix is the URL of the server. The
+// URLs of the groups share only this prefix. Otherwise the prefix is u.
 func mirrorScope(u uri.URI) uri.URI {
 	pattern, err := uri.Unescape(u.Path())
 	if _, ok := u.Query(); err != nil || !ok && !strings.ContainsAny(pattern, "*!,") {

@@ -125,8 +125,8 @@ const (
 
 	// firstBuffer is the size of the buffer of the first connection. Package ssh
 	// allocates 32 KiB for each packet. The garbage collector runs whenever the
-	// garbage is as large as the heap, so that a larger heap saves a third of
-	// the processor time of a large download. Most of the buffer is never used.
+	// garbage is as large as the heap. A larger heap thus saves a third of the
+	// processor time of a large download. Most of the buffer is never used.
 	firstBuffer = 6 << 20
 )
 

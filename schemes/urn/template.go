@@ -19,8 +19,8 @@ type Template struct {
 }
 
 // ParseTemplate parses text of the form NID=URL. The URL may contain {nss}, {r}
-// and {q}, which are the name and the components of the URN, and {urn}, which is
-// the URN without its components. They must follow the host.
+// and {q}, which are the name and the components of the URN. It may also contain
+// {urn}, which is the URN without its components. They must follow the host.
 func ParseTemplate(text string) (Template, error) {
 	nid, to, ok := strings.Cut(text, "=")
 	t := Template{nid: strings.ToLower(nid), text: to}

@@ -13,8 +13,8 @@ const maxAge = 10 * time.Second
 
 // A Set contains the addresses of this machine. On Linux, these are the addresses
 // that the kernel routes to this machine. On other systems, and if the kernel
-// does not answer, these are the addresses of the network interfaces, which the
-// Set reads at most once in ten seconds. The zero Set is ready for use. It is
+// does not answer, these are the addresses of the network interfaces. The Set
+// reads them at most once in ten seconds. The zero Set is ready for use. It is
 // safe for concurrent use.
 type Set struct {
 	// Read returns the addresses of the interfaces. If it is not nil, the Set

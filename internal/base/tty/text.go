@@ -5,9 +5,9 @@ import "unicode/utf8"
 // IsText reports whether a document that starts with prefix can be displayed on
 // a terminal. A prefix of some hundred bytes gives a reliable result. IsText
 // returns false if prefix contains a control character that does not occur in
-// text, such as NUL, or if more than 30 % of its bytes are not UTF-8. Western
-// text in older charsets is therefore accepted. A rune may be incomplete at the
-// end of prefix. An empty prefix is text.
+// text, such as NUL. It also returns false if more than 30 % of the bytes are not
+// UTF-8. Western text in older charsets is therefore accepted. A rune may be
+// incomplete at the end of prefix. An empty prefix is text.
 func IsText(prefix []byte) bool {
 	foreign := 0
 	for rest := prefix; len(rest) > 0; {

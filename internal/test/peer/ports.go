@@ -10,10 +10,10 @@ import (
 	"strconv"
 )
 
-// The ports of all servers are below the range of ephemeral ports (32768 and
-// up), so that no outgoing connection and no ":0" listener uses one of these
-// ports. The range contains no port of a well-known service, because clients
-// may block such a port.
+// The ports of all servers are below the range of ephemeral ports (32768 and up).
+// No outgoing connection and no ":0" listener thus uses one of these ports. The
+// range contains no port of a well-known service, because clients may block such
+// a port.
 const (
 	firstPort = 20000
 	blocks    = 170

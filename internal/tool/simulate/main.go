@@ -10,8 +10,8 @@
 //
 // Three further inputs of a process must not differ. Its directory has a relative
 // name. The seed determines the numbers of crypto/rand. The changed package os
-// returns the same modification time for all files, because the order of two
-// writes within a tick of the real clock is unknown.
+// returns the same modification time for all files. The order of two writes
+// within a tick of the real clock is unknown.
 //
 // The flag -twice compares two processes. The second one is stopped again and
 // again for some milliseconds, so that its real clock differs. Each event contains

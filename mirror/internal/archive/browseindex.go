@@ -15,8 +15,7 @@ import (
 )
 
 // browseList is the name of the file that lists the links of the start page as
-// lines of JSON, so that copies of several archives in one directory share the
-// page.
+// lines of JSON. Copies of several archives in one directory thus share the page.
 const browseList = "index.jsonl"
 
 // maxBrowseList is the maximum size of this file in bytes.

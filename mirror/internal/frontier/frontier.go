@@ -7,11 +7,11 @@
 // A crawl calls Begin at the start of a run. Its workers then call Claim,
 // ClaimMore, Complete and Release until no URL is pending.
 //
-// Claim leases hosts, not URLs. A [Lease] gives one worker the exclusive right
-// to send requests to a host, so that the worker can enforce the delay and the
-// number of connections. An expired lease can be claimed by another worker. A
-// call with the old lease then returns [ErrFenced]. Leased items remain pending
-// in the database, so that no repair is necessary after a crash.
+// Claim leases hosts, not URLs. A [Lease] gives one worker the exclusive right to
+// send requests to a host. The worker can thus enforce the delay and the number
+// of connections. An expired lease can be claimed by another worker. A call with
+// the old lease then returns [ErrFenced]. Leased items remain pending in the
+// database, so that no repair is necessary after a crash.
 //
 // A run visits each URL at most once. The next run starts from the seeds. It
 // visits a URL of an earlier run after a call of Add for this URL. At the end
@@ -225,9 +225,9 @@ type Frontier interface {
 	// Excluded and a capture. Revive returns their number.
 	Revive(ctx context.Context) (n int64, err error)
 
-	// Claim leases hosts that have items to visit now. The parameter hosts is
-	// the maximum number of leases, perHost is the maximum number of items in
-	// each Lease, and ttl is the duration of the leases.
+	// Claim leases hosts that have items to visit now. The parameter hosts is the
+	// maximum number of leases, and perHost is the maximum number of items in
+	// each Lease. The parameter ttl is the duration of the leases.
 	Claim(ctx context.Context, worker string, hosts, perHost int, ttl time.Duration) ([]*Lease, error)
 
 	// ClaimMore returns up to n more items of the leased host. It returns no

@@ -49,8 +49,8 @@ func Parse(text string) (o Options, err error) {
 
 // Middleware returns a middleware that replaces the credential of each http and
 // https request by a signature. The Client has removed the credential if a
-// redirect has left the origin for which it was entered, so that only requests
-// to this origin are signed. The middleware must be the innermost one, because a
+// redirect has left the origin for which it was entered. Only requests to this
+// origin are thus signed. The middleware must be the innermost one, because a
 // signature is valid for some minutes.
 func Middleware(o Options) fetch.Middleware {
 	if o.Now == nil {

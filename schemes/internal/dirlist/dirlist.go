@@ -4,10 +4,10 @@
 // Windows, EPLF, VMS and NetWare.
 //
 // [Menu] parses a complete listing with a media type that [MediaType] returned.
-// It skips blank lines, headings and totals of LIST, such as "total 4", and the
-// names "." and "..", which are the directory itself and its parent. Any other
-// line that is not an entry becomes an Entry of kind Info. The field Raw of each
-// Entry contains the line that the server sent.
+// It skips blank lines, headings and totals of LIST, such as "total 4". It also
+// skips the names "." and "..", which are the directory itself and its parent.
+// Any other line that is not an entry becomes an Entry of kind Info. The field
+// Raw of each Entry contains the line that the server sent.
 //
 // Names and lines are untrusted input. An entry with a name that could lead
 // outside the directory has no URL. Names that are not valid UTF-8 are

@@ -94,9 +94,9 @@ func (w *watch) hear() {
 }
 
 // Opening must be called before a driver opens a connection to the server of key
-// by itself, and end when the server has answered on the connection or has
-// failed. Meanwhile the Pool treats the connection like a new session, and
-// closes idle sessions if the server waits for their end.
+// by itself. The driver must call end when the server has answered or has failed.
+// Meanwhile the Pool treats the connection like a new session, and closes idle
+// sessions if the server waits for their end.
 func (p *Pool[S]) Opening(ctx context.Context, key string, t *trace.Trace) (end func(error)) {
 	p.makeRoom(ctx, key)
 	p.closeSurplus(key)

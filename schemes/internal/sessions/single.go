@@ -90,9 +90,9 @@ func (s *Single) AwaitResponse() error {
 	return nil
 }
 
-// Respond calls the function read, which reads the start of the response, and
-// adds the TLS state of the server to its result, and its address unless read has
-// set it. If read fails, takes longer than [ReplyTimeout] or returns a response
+// Respond calls the function read, which reads the start of the response. It adds
+// the TLS state of the server to the result, and the address unless read has set
+// it. If read fails, takes longer than [ReplyTimeout] or returns a response
 // without a body, Respond closes the connection.
 func (s *Single) Respond(read func() (*fetch.Response, error)) (*fetch.Response, error) {
 	s.SetReplyTimeout(ReplyTimeout)

@@ -213,9 +213,9 @@ func optionalPort(s string) (uint16, error) {
 	return uint16(n), err
 }
 
-// blocked returns a function for Policy.Blocked that reports true for addresses
-// that -4 or -6 excludes, such as addresses in URLs, and for those that the
-// function other excludes. The parameter other may be nil.
+// blocked returns a function for Policy.Blocked. It reports true for addresses
+// that -4, -6 or the function other excludes, such as addresses in URLs. The
+// parameter other may be nil.
 func (f *routeFlags) blocked(other func(netip.AddrPort) bool) func(netip.AddrPort) bool {
 	if f.v4 == f.v6 {
 		return other

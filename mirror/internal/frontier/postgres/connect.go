@@ -154,8 +154,9 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return s, s.SetDeadline(time.Time{})
 }
 
-// A socket is a network connection whose deadlines are at most closeTime ahead,
-// because pgx would wait 15 seconds for a server when it closes a connection.
+// A socket is a network connection whose deadlines are at most closeTime ahead.
+// Without this limit, pgx would wait 15 seconds for a server when it closes a
+// connection.
 type socket struct {
 	net.Conn
 	end time.Time // latest deadline, or zero

@@ -12,8 +12,9 @@ import (
 // trigger, a rule, a function or an operator of another role would run with the
 // privileges of the current role. So would objects that another role creates
 // later, because it has the privilege CREATE, TRIGGER or REFERENCES. A foreign
-// key of another role makes PostgreSQL before 18 execute the deferred triggers of
-// its table with the privileges of the role that deletes a row here.
+// key of another role is dangerous too. PostgreSQL before 18 executes the
+// deferred triggers of its table with the privileges of the role that deletes a
+// row here.
 const foreignObjects = `with me as (select oid from pg_roles where rolname = current_user),
 	space as (select * from pg_namespace where nspname = $1),
 	relation as (select c.* from pg_class c join space s on s.oid = c.relnamespace)

@@ -43,8 +43,8 @@ type engine struct {
 }
 
 // idleTime is the time after which the server ends the transaction of a worker
-// that sends no statement, for example because its process or its network is
-// suspended. Its locks would otherwise stop the crawl.
+// that sends no statement. For example, its process or its network is suspended.
+// Its locks would otherwise stop the crawl.
 const idleTime = "5s"
 
 // sessionPrefix is the beginning of the name under which a worker connects to the

@@ -17,7 +17,8 @@ import (
 const pageRows = 128
 
 // pageBytes is the size of the texts and blobs after which an iteration ends a
-// page, because each row of an untrusted database can have sqlite.MaxRow bytes.
+// page. The limit is necessary because each row of an untrusted database can have
+// sqlite.MaxRow bytes.
 const pageBytes = 4 << 20
 
 // errPageFull ends the query of a page that has pageBytes.
