@@ -58,7 +58,11 @@ func TestIsQuiet(t *testing.T) {
 				if way == "socket with a passed deadline" {
 					own.SetReadDeadline(time.Now().Add(-time.Second))
 				}
-				if got := IsQuiet(client); got != c.quiet {
+				got := IsQuiet(client)
+				for way == "memory" && got && !c.quiet && t.Context().Err() == nil {
+					got = IsQuiet(client) // the other goroutine may not have written yet
+				}
+				if got != c.quiet {
 					t.Errorf("got %t, want %t", got, c.quiet)
 				}
 				if c.quiet && !IsQuiet(client) {

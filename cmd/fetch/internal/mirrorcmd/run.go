@@ -121,8 +121,8 @@ func (r *mirrorRun) stopOnInterrupt() <-chan struct{} {
 	stop := make(chan struct{})
 	r.Interrupts.Set(sync.OnceFunc(func() {
 		r.Interrupts.Set(nil)
-		r.Note("completing the requests in progress; Control-C ends them at once")
 		close(stop)
+		r.Note("completing the requests in progress; Control-C ends them at once")
 	}))
 	return stop
 }

@@ -59,7 +59,8 @@ func (r *Replay) call(ctx context.Context, method string, params, result any) {
 }
 
 // evaluate evaluates an expression in a tab. It repeats a call that failed because
-// the tab opened another page.
+// the tab opened another page, or that has no answer, because the process of the
+// earlier page has ended.
 func (r *Replay) evaluate(ctx context.Context, session, expression string) string {
 	r.t.Helper()
 	const until = "const until = async f => { while (!f()) await new Promise(done => setTimeout(done, 20)) };"
@@ -67,9 +68,11 @@ func (r *Replay) evaluate(ctx context.Context, session, expression string) strin
 		var result struct {
 			Result struct{ Value json.RawMessage }
 		}
-		err := r.conn.Call(ctx, session, "Runtime.evaluate", map[string]any{
+		limited, cancel := context.WithTimeout(ctx, 20*time.Second)
+		err := r.conn.Call(limited, session, "Runtime.evaluate", map[string]any{
 			"expression": "(() => {" + until + " return " + expression + "})()", "awaitPromise": true, "returnByValue": true,
 		}, &result)
+		cancel()
 		if err == nil {
 			var text string
 			json.Unmarshal(result.Result.Value, &text)
