@@ -32,11 +32,9 @@ BENCH    ?=
 # the tests of mirror/internal/frontier/sqlite seven times slower.
 NORACE := modernc.org/...=-race=false
 
-# JOBS is the number of packages that are tested at a time, and TESTS the number of
-# parallel tests of a package. Many tests wait for servers and timeouts, so more of
-# them than processors run at a time.
-JOBS  ?= 4
-TESTS ?= 4
+# JOBS is the number of packages that are tested at a time. Many tests wait for
+# servers and timeouts, so more packages than processors run at a time.
+JOBS ?= 4
 
 # A process with the race detector sleeps for a second before it exits, unless
 # GORACE has another time. The tests of the command start hundreds of processes.
@@ -54,7 +52,7 @@ build:
 test: peers
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "run gofmt -w on:" $$files; exit 1; }
 	go vet ./...
-	go test -race -p $(JOBS) -parallel $(TESTS) -gcflags='$(NORACE)' -timeout 14m ./...
+	go test -race -p $(JOBS) -gcflags='$(NORACE)' -timeout 14m ./...
 
 # scheme-tests are the packages that test-scheme tests: those that import the
 # scheme in the folder schemes/$(S), also only in tests; the tests that every
