@@ -311,6 +311,7 @@ func (s *simulation) restoreHosts() {
 func (h *simulatedHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	nth, end := h.begin(r)
 	defer end()
+	h.checkActive(r)
 	s := h.s
 	dice := s.dice("request "+h.name+r.RequestURI, nth)
 	time.Sleep(time.Duration(dice.Int64N(int64(h.slowness))))
