@@ -4,10 +4,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/base/lazy"
 	"github.com/anyurl/fetch/internal/base/sqlite"
 )
 
@@ -29,12 +27,11 @@ const (
 // indexes of a schema version. The keys are the names of the tables and
 // indexes.
 func schemaStatements(version int) map[string]string {
-	named := regexp.MustCompile(`^create (?:table|index) (\w+)`)
 	all := map[string]string{}
-	for statement := range strings.SplitSeq(comment().ReplaceAllString(schema, " "), ";") {
-		statement = normalizeSQL(statement)
-		if m := named.FindStringSubmatch(statement); m != nil && version >= tableVersions[m[1]] {
-			all[m[1]] = statement
+	for statement := range strings.SplitSeq(normalizeSQL(schema), ";") {
+		words := strings.Fields(statement)
+		if len(words) > 2 && words[0] == "create" && version >= tableVersions[words[2]] {
+			all[words[2]] = strings.TrimSpace(statement)
 		}
 	}
 	if version < checksumVersion {
@@ -43,15 +40,16 @@ func schemaStatements(version int) map[string]string {
 	return all
 }
 
-// comment matches a comment in the SQL schema. The schema contains no quotes
-// and no other kind of comment.
-var comment = lazy.Regexp(`--[^\n]*`)
-
-// normalizeSQL removes comments from an SQL statement, converts it to lower
+// normalizeSQL removes comments from SQL statements, converts them to lower
 // case, and collapses white space. When SQLite adds or removes a column, it
-// moves the white space before a comma or a parenthesis.
-func normalizeSQL(statement string) string {
-	words := strings.Fields(comment().ReplaceAllString(statement, " "))
+// moves the white space before a comma or a parenthesis. The schema contains no
+// quotes and no other kind of comment.
+func normalizeSQL(statements string) string {
+	var words []string
+	for line := range strings.SplitSeq(statements, "\n") {
+		text, _, _ := strings.Cut(line, "--")
+		words = append(words, strings.Fields(text)...)
+	}
 	return strings.NewReplacer(" )", ")", " ,", ",").Replace(strings.ToLower(strings.Join(words, " ")))
 }
 
