@@ -36,6 +36,10 @@ NORACE := modernc.org/...=-race=false
 # servers and timeouts, so more packages than processors run at a time.
 JOBS ?= 4
 
+# HANG is the time after which the tests of a package count as hung. The longest
+# package needs a quarter of it on a quiet machine with two processors.
+HANG := 30m
+
 # A process with the race detector sleeps for a second before it exits, unless
 # GORACE has another time. The tests of the command start hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
@@ -52,7 +56,7 @@ build:
 test: peers
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "run gofmt -w on:" $$files; exit 1; }
 	go vet ./...
-	go test -race -p $(JOBS) -gcflags='$(NORACE)' -timeout 14m ./...
+	go test -race -p $(JOBS) -gcflags='$(NORACE)' -timeout $(HANG) ./...
 
 # scheme-tests are the packages that test-scheme tests: those that import the
 # scheme in the folder schemes/$(S), also only in tests; the tests that every
@@ -63,7 +67,7 @@ scheme-tests = $$(go list -f '{{.ImportPath}} {{.ImportPath}}{{range .Imports}} 
 test-scheme:
 	@test -n "$(S)" -a -d "schemes/$(S)" || { echo "S is the name of a folder in schemes: make test-scheme S=ftp"; exit 1; }
 	go vet ./schemes/$(S)/...
-	go test -race -p $(JOBS) -gcflags='$(NORACE)' -timeout 14m $(scheme-tests)
+	go test -race -p $(JOBS) -gcflags='$(NORACE)' -timeout $(HANG) $(scheme-tests)
 
 peers:
 	@internal/test/peer/install
@@ -140,7 +144,7 @@ other-machines:
 testing-report: peers
 	mkdir -p $(RESULTS)
 	rm -f $(RESULTS)/kill-points.jsonl $(RESULTS)/power-loss.jsonl $(RESULTS)/networks-that-die.jsonl $(RESULTS)/simulated-crawl.jsonl
-	FETCH_RESULTS=$(RESULTS) go test -count=1 -timeout 30m -run 'TestKillPoints|TestPowerLoss|TestDeadNetworks|TestSimulatedCrawl' \
+	FETCH_RESULTS=$(RESULTS) go test -count=1 -timeout $(HANG) -run 'TestKillPoints|TestPowerLoss|TestDeadNetworks|TestSimulatedCrawl' \
 		./internal/test/crash ./schemes/... ./internal/test/schemetest ./internal/format/store/s3 ./mirror
 	go run ./internal/tool/testingreport -results $(RESULTS)
 
@@ -148,7 +152,7 @@ release:
 	go run -modfile=tools.mod -tags release ./internal/tool/release -o dist
 
 release-test: peers
-	go test -modfile=tools.mod -tags release -run Release -count 1 -timeout 30m -v ./internal/tool/release
+	go test -modfile=tools.mod -tags release -run Release -count 1 -timeout $(HANG) -v ./internal/tool/release
 
 vuln:
 	go run golang.org/x/vuln/cmd/govulncheck@v1.3.0 ./...
