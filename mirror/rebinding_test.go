@@ -19,6 +19,9 @@ import (
 // TestBrowserRebinding crawls a page with a browser. After the page was retrieved,
 // its name has a private address. The requests of the page do not reach it.
 func TestBrowserRebinding(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the pauses of a host")
+	}
 	var private, reached atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close") // the next request resolves the name again

@@ -17,6 +17,9 @@ import (
 // TestWorkers checks that three workers with one database visit each URL once
 // and share the connection limit of a host.
 func TestWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends hundreds of requests")
+	}
 	t.Parallel()
 	var mu sync.Mutex
 	asked, under := map[string]int{}, map[string]int{}

@@ -44,6 +44,9 @@ func nestedMembers(n int) []byte {
 // TestReadLimit verifies that damage cannot make the Reader read a file more
 // than a few times.
 func TestReadLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads megabytes of damage")
+	}
 	const size = 1 << 20
 	fill := func(text string) []byte { return bytes.Repeat([]byte(text), size/len(text)) }
 	lying := "WARC/1.0\r\nContent-Length: 99999999\r\n\r\n"
@@ -91,6 +94,9 @@ func remainderRecords(size int) []byte {
 // TestAlternatingDamage verifies that the Reader finds every intact record if
 // every second record is damaged.
 func TestAlternatingDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads thousands of damaged records")
+	}
 	const records = 600
 	intact := func(n int) string {
 		return fmt.Sprintf("WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: x:%d\r\nContent-Length: 500\r\n\r\n%s\r\n\r\n", n, strings.Repeat("y", 500))

@@ -219,6 +219,9 @@ func TestConsolePassword(t *testing.T) {
 // TestConsoleLines uses services that negotiate no options, or only the echo
 // option.
 func TestConsoleLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts terminals")
+	}
 	fetch := commandtest.Fetch(t) + " --no-config telnet://"
 	serve := func(t *testing.T, steps ...faultnet.Step) (*faultnet.Server, string) {
 		f := faultnet.Listen(t, faultnet.Script(steps))

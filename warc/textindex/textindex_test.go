@@ -186,6 +186,9 @@ func TestSnippet(t *testing.T) {
 
 // TestFrequent searches for words that more texts have than are compared.
 func TestFrequent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("indexes thousands of pages")
+	}
 	var all []sample
 	for n := range textindex.MaxCount + 50 {
 		title, body := "", "a frequent word"
@@ -430,6 +433,9 @@ func TestForgedRows(t *testing.T) {
 // TestDamagedIndex changes each page of an index. A search then fails or has
 // fewer results, within its time limit.
 func TestDamagedIndex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens an index hundreds of times")
+	}
 	path := write(t, t.TempDir(), "a.warc.gz", samples)
 	x, _ := open(t, path)
 	file := textindex.PathOf(path)

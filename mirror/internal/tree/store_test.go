@@ -152,6 +152,9 @@ func countUnpublished(t testing.TB, s *Store) (n int) {
 
 // TestDiscardAndClean checks that Discard and Clean remove temporary files.
 func TestDiscardAndClean(t *testing.T) {
+	if testing.Short() {
+		t.Skip("creates thousands of files")
+	}
 	s, dir := openStore(t)
 	f, err := s.Create("x")
 	if err != nil {
@@ -222,6 +225,9 @@ func TestMoveToAttic(t *testing.T) {
 // TestMoveToAtticDeepPath checks that MoveToAttic keeps the source folder open
 // while it opens the target folder, even if the path exceeds maxOpen folders.
 func TestMoveToAtticDeepPath(t *testing.T) {
+	if testing.Short() {
+		t.Skip("creates hundreds of folders")
+	}
 	s, dir := openStore(t)
 	s.o.NoSync = true
 	deep := strings.Repeat("a/", maxOpen+20) + "f"

@@ -17,6 +17,9 @@ import (
 // TestRestartLimits checks that downloads which cannot be resumed are restarted
 // within the limits of --retry and --max-time. The limits count all attempts.
 func TestRestartLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for limits of time")
+	}
 	var requests atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)

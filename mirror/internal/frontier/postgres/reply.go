@@ -10,8 +10,8 @@ import (
 )
 
 // Limits of the messages that a server sends, in bytes unless noted. All rows of a
-// reply may be kept in memory, so a reply grows only with the request. A message
-// that no statement has caused is kept in memory too, or counts for nothing.
+// reply may be kept in memory, so their limit grows only with the request. Messages
+// that no statement has caused, such as notices, have limits for the connection.
 const (
 	maxReply       = 64 << 20  // DataRow messages of a reply, plus replyPerByte for each byte of its request
 	maxLargeReply  = 256 << 20 // the same for a transaction that runs alone

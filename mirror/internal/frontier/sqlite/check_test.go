@@ -220,6 +220,9 @@ func appendSum(b []byte, sum [2]uint32) []byte {
 // TestLargeRows reads the first of many large rows. Memory must not be needed for
 // all rows of a page. All rows must be read in the end.
 func TestLargeRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes a database of 64 MiB")
+	}
 	path := closedFrontier(t, 5)
 	c, err := database.Open(path)
 	if err != nil {
