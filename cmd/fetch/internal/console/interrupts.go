@@ -13,6 +13,9 @@ import (
 // A write to a pipe can block forever, because it cannot be canceled.
 const shutdownTime = time.Second
 
+// holdTime is the time for which Hold can delay the forced exit.
+const holdTime = 20 * time.Second
+
 // repeatTime is the time after a signal in which further signals are ignored.
 // The command timeout(1) sends each signal twice: to the process and to its
 // group.
@@ -38,7 +41,10 @@ func Interruptible(own *Interrupts) (context.Context, func()) {
 				}
 				cancel(signalError{s.(syscall.Signal)})
 				time.AfterFunc(repeatTime, func() { signal.Stop(signals) })
-				time.AfterFunc(own.shutdownTime(), func() { os.Exit(128 + int(s.(syscall.Signal))) })
+				time.AfterFunc(own.shutdownTime(), func() {
+					own.waitForRelease()
+					os.Exit(128 + int(s.(syscall.Signal)))
+				})
 			case <-ctx.Done():
 			}
 			return
@@ -53,9 +59,50 @@ func Interruptible(own *Interrupts) (context.Context, func()) {
 // Interrupts contains the function that SIGINT calls. The zero value has no
 // function, so that SIGINT ends the command. It is safe for concurrent use.
 type Interrupts struct {
-	mu    sync.Mutex
-	do    func()
-	grace time.Duration // time that the command needs to finish after a signal
+	mu       sync.Mutex
+	do       func()
+	grace    time.Duration // time that the command needs to finish after a signal
+	holds    int           // calls of Hold without release
+	released chan struct{} // closed when holds becomes 0
+}
+
+// Hold delays the forced exit after a signal until the caller calls release, at
+// most by holdTime. A command calls Hold while it has data that it can still save
+// after a signal. On a slow machine, this can take several seconds.
+func (i *Interrupts) Hold() (release func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.holds++; i.holds == 1 {
+		i.released = make(chan struct{})
+	}
+	return sync.OnceFunc(func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if i.holds--; i.holds == 0 {
+			close(i.released)
+		}
+	})
+}
+
+// waitForRelease waits until each caller of Hold has called release, and then for
+// the time that the messages of the command need. It returns at once if no caller
+// of Hold remains.
+func (i *Interrupts) waitForRelease() {
+	end := time.After(holdTime)
+	for {
+		i.mu.Lock()
+		holds, released := i.holds, i.released
+		i.mu.Unlock()
+		if holds == 0 {
+			return
+		}
+		select {
+		case <-released:
+			time.Sleep(shutdownTime)
+		case <-end:
+			return
+		}
+	}
 }
 
 // SetGrace delays the forced exit after a signal by the duration grace.

@@ -111,6 +111,9 @@ func (j *Job) save(req *fetch.Request, client fetch.Driver) (err error) {
 	if err != nil {
 		return err
 	}
+	if keepsPart(out) || j.warc != nil {
+		defer j.Interrupts.Hold()()
+	}
 	defer out.Close()
 	j.Sink = out
 	defer func() { j.notePartialFile(err) }()

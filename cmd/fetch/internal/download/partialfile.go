@@ -39,3 +39,12 @@ func (j *Job) resumeProblem() string {
 	}
 	return ": the server does not identify the version of the object"
 }
+
+// keepsPart reports whether the data that out has received can be saved after an
+// interrupt. Writes to a pipe or a device can block forever.
+func keepsPart(out sink.Sink) bool {
+	if f, ok := out.(interface{ Device() bool }); ok && f.Device() {
+		return false
+	}
+	return out.Name() != sink.StandardOutput
+}

@@ -133,6 +133,7 @@ func (r *Retrieval) getTyped(ctx context.Context, text string) (*fetch.Response,
 // Finish completes the files of --meta and --warc-file, and saves the state of
 // the client, such as cookies.
 func (r *Retrieval) Finish() error {
+	defer r.Interrupts.Hold()()
 	r.render.Close()
 	return errors.Join(r.meta.Close(), r.folder.Close(), r.Client.SaveState(), r.warc.close())
 }

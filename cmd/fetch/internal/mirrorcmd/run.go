@@ -90,6 +90,7 @@ func (r *mirrorRun) run(ctx context.Context) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	defer console.SaveMemory(64 << 20)()
 	defer console.MoreThreads(mirrorThreads)()
+	defer r.Interrupts.Hold()()
 	if r.options.Frontier != nil {
 		r.Interrupts.SetGrace(sharedGrace)
 	}
