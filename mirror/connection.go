@@ -8,11 +8,13 @@ import (
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
-// A connection visits items of a host, one at a time. After stop, it sends no
-// further request. A request that is under way is completed.
+// A connection visits items of a host, one at a time. After stop, and after the
+// end of the run, it sends no further request. A request that is under way is
+// completed.
 type connection struct {
 	visits context.Context    // context of the visits, which contains the connection
 	cancel context.CancelFunc // ends the current visit, and all later visits
+	run    *crawl
 
 	mu       sync.Mutex
 	requests int  // number of requests that are under way
@@ -24,8 +26,8 @@ type connection struct {
 type connectionKey struct{}
 
 // newConnection returns a connection whose visits end with ctx.
-func newConnection(ctx context.Context) *connection {
-	n := &connection{}
+func (c *crawl) newConnection(ctx context.Context) *connection {
+	n := &connection{run: c}
 	ctx, n.cancel = context.WithCancel(ctx)
 	n.visits = context.WithValue(ctx, connectionKey{}, n)
 	return n
@@ -42,13 +44,17 @@ func (n *connection) visit(h *hostWorker, it frontier.Item) *visit {
 	return h.c.visitItem(n.visits, it)
 }
 
-// startVisit starts a visit. It returns false if the connection was stopped.
+// startVisit starts a visit. It returns false if the connection has ended.
 func (n *connection) startVisit() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.answered = false
-	return !n.stopped
+	return !n.hasEnded()
 }
+
+// hasEnded reports whether no further request may be sent. It does not wait for
+// the call of stop that follows the end of the run. The caller holds n.mu.
+func (n *connection) hasEnded() bool { return n.stopped || n.run.stopped() }
 
 // stop ends the current visit, unless a request is under way or the visit already
 // processes its response.
@@ -59,10 +65,10 @@ func (n *connection) stop() {
 	n.cancelIdle()
 }
 
-// cancelIdle cancels the visit if the connection was stopped, unless a request is
+// cancelIdle cancels the visit if the connection has ended, unless a request is
 // under way or the response to its URL has arrived. The caller holds n.mu.
 func (n *connection) cancelIdle() {
-	if n.stopped && n.requests == 0 && !n.answered {
+	if n.hasEnded() && n.requests == 0 && !n.answered {
 		n.cancel()
 	}
 }
@@ -72,7 +78,7 @@ func (n *connection) cancelIdle() {
 func (n *connection) startRequest() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.stopped {
+	if n.hasEnded() {
 		n.cancelIdle()
 		return false
 	}
