@@ -41,6 +41,13 @@ func TestCompletionURLs(t *testing.T) {
 	s.Put("pub/a.iso", []byte("x"))
 	s.Put("pub/b\x1b.iso", []byte("x"))
 	s.Put("pub/dir/c", []byte("x"))
+	// A completion waits for a listing for a short time only, so a slow machine
+	// needs several attempts. The rows below find the listing in the cache.
+	for end := time.Now().Add(commandtest.WaitTimeout); time.Now().Before(end); {
+		if words, _ := complete(t, "ls", "ftp://"+s.Addr+"/pub/"); len(words) > 0 {
+			break
+		}
+	}
 	for _, c := range []struct{ oddity, typed, want string }{
 		{"host of netrc", "ftp://ftp", "ftp://ftp.example.org/"},
 		{"host of netrc after a user", "ftp://me@f", "ftp://me@ftp.example.org/"},
