@@ -56,11 +56,17 @@ func newDialer(p *Policy, o Options) *dialer {
 }
 
 func (d *dialer) Key(ctx context.Context) string {
-	g := grantOf(ctx)
-	switch {
-	case g == nil:
-		return "no grant"
-	case d.usesSocket(g):
+	if g := grantOf(ctx); g != nil {
+		return d.keyOf(g)
+	}
+	return "no grant"
+}
+
+// keyOf returns the key of the requests with the grant g. Those that use the Unix
+// domain socket have another key, because all other requests must not use its
+// connections.
+func (d *dialer) keyOf(g *grant) string {
+	if d.usesSocket(g) {
 		return g.key() + ", socket"
 	}
 	return g.key()
@@ -77,13 +83,13 @@ func (d *dialer) usesSocket(g *grant) bool { return d.socket != "" && (g.typed |
 // requests must agree on the use of client certificates.
 func (d *dialer) Permits(ctx context.Context, c net.Conn) bool {
 	g, own := grantOf(ctx), connOf(c)
-	return g != nil && own != nil && (own.key == g.key() || d.permits(g, own))
+	return g != nil && own != nil && (own.key == d.keyOf(g) || d.permits(g, own))
 }
 
 func (d *dialer) permits(g *grant, c *conn) bool {
 	t := g.target
 	if !c.peer.IsValid() || !c.proxy.URL.IsZero() || d.usesSocket(g) || !g.typed && !g.isPageServer(t) ||
-		g.anonymous != strings.HasSuffix(c.key, anonymousKey) {
+		g.anonymous != strings.Contains(c.key, anonymousKey) {
 		return false
 	}
 	return c.host == t.Host && c.peer.Port() == t.Port &&
@@ -260,7 +266,7 @@ func (d *dialer) DialPeer(ctx context.Context, control net.Conn, port uint16) (n
 
 func (d *dialer) controlConn(ctx context.Context, control net.Conn) (*grant, *conn, error) {
 	g, c := grantOf(ctx), connOf(control)
-	if g == nil || c == nil || c.key != g.key() && !d.permits(g, c) {
+	if g == nil || c == nil || c.key != d.keyOf(g) && !d.permits(g, c) {
 		return nil, nil, rejectAddress("control connection belongs to another request", "")
 	}
 	return g, c, nil
@@ -317,7 +323,7 @@ func (l *peerListener) SetDeadline(t time.Time) error {
 }
 
 func (d *dialer) newConn(raw net.Conn, g *grant, to netip.AddrPort, host string) *conn {
-	return d.wrap(raw, to, host, g.key())
+	return d.wrap(raw, to, host, d.keyOf(g))
 }
 
 // wrap returns a conn for a connection to the server at the address to.

@@ -209,5 +209,5 @@ func (g *grant) key() string {
 	return key
 }
 
-// anonymousKey is the end of the key of a request without client certificates.
+// anonymousKey is a part of the key of a request without client certificates.
 const anonymousKey = ", anonymous"
