@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"slices"
 	"time"
 
 	"golang.org/x/crypto/ocsp"
@@ -111,6 +112,8 @@ func checkStatus(response []byte, cert, issuer *x509.Certificate, now time.Time)
 	switch {
 	case err != nil:
 		return fetch.TLS.Errorf("OCSP response of the server: %w", err)
+	case !isResponder(r.Certificate, issuer, now):
+		return fetch.TLS.Errorf("OCSP response of the server: the certificate of its signer is not valid for this use")
 	case r.Status == ocsp.Revoked:
 		return fetch.TLS.Errorf("the certificate of the server is revoked since %v", r.RevokedAt.UTC())
 	case r.Status != ocsp.Good:
@@ -119,4 +122,14 @@ func checkStatus(response []byte, cert, issuer *x509.Certificate, now time.Time)
 		return fetch.TLS.Errorf("the OCSP response of the server has expired")
 	}
 	return nil
+}
+
+// isResponder reports whether the owner of cert may sign OCSP responses for the
+// certificates of issuer (RFC 6960 section 4.2.2.2). Package ocsp checks only that
+// issuer has signed cert, which is nil if issuer has signed the response.
+func isResponder(cert, issuer *x509.Certificate, now time.Time) bool {
+	if cert == nil || string(cert.RawSubjectPublicKeyInfo) == string(issuer.RawSubjectPublicKeyInfo) {
+		return true
+	}
+	return slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageOCSPSigning) && !now.Before(cert.NotBefore) && !now.After(cert.NotAfter)
 }
