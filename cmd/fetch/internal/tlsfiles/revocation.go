@@ -58,16 +58,16 @@ func parseLists(text []byte) (lists []*x509.RevocationList, err error) {
 }
 
 // checkChain returns an error if a certificate of the chain is revoked, or if
-// lists has no valid list of its issuer. It does not check the last one, which
-// the user trusts.
+// lists has no valid list of its issuer that covers it. It does not check the last
+// one, which the user trusts.
 func checkChain(chain []*x509.Certificate, lists []*x509.RevocationList, now time.Time) error {
 	for i, cert := range chain[:len(chain)-1] {
-		list := listOf(chain[i+1], lists, now)
-		if list == nil {
+		covering, partial := listsOf(chain[i+1], cert, lists, now)
+		if covering == nil {
 			return fetch.TLS.Errorf("--crlfile has no valid list of %q", chain[i+1].Subject)
 		}
-		for _, entry := range list.RevokedCertificateEntries {
-			if entry.SerialNumber.Cmp(cert.SerialNumber) == 0 {
+		for _, l := range append(partial, covering) {
+			if revokes(l, cert) {
 				return fetch.TLS.Errorf("the certificate of %q is revoked", cert.Subject)
 			}
 		}
@@ -75,18 +75,33 @@ func checkChain(chain []*x509.Certificate, lists []*x509.RevocationList, now tim
 	return nil
 }
 
-// listOf returns the newest valid list that issuer has signed, or nil.
-func listOf(issuer *x509.Certificate, lists []*x509.RevocationList, now time.Time) (found *x509.RevocationList) {
+// listsOf returns the valid lists that issuer has signed: the newest one that
+// covers cert, or nil, and all lists that do not cover it. A list that does not
+// cover a certificate can revoke it, but proves nothing otherwise.
+func listsOf(issuer, cert *x509.Certificate, lists []*x509.RevocationList, now time.Time) (covering *x509.RevocationList, partial []*x509.RevocationList) {
 	for _, l := range lists {
 		if string(l.RawIssuer) != string(issuer.RawSubject) || l.CheckSignatureFrom(issuer) != nil ||
 			now.Before(l.ThisUpdate) || !l.NextUpdate.IsZero() && now.After(l.NextUpdate) {
 			continue
 		}
-		if found == nil || l.ThisUpdate.After(found.ThisUpdate) {
-			found = l
+		switch {
+		case !covers(l, cert):
+			partial = append(partial, l)
+		case covering == nil || l.ThisUpdate.After(covering.ThisUpdate):
+			covering = l
 		}
 	}
-	return found
+	return covering, partial
+}
+
+// removedFromList is the reason of an entry in a list of changes that ends a
+// revocation (RFC 5280 section 5.3.1).
+const removedFromList = 8
+
+func revokes(l *x509.RevocationList, cert *x509.Certificate) bool {
+	return slices.ContainsFunc(l.RevokedCertificateEntries, func(e x509.RevocationListEntry) bool {
+		return e.ReasonCode != removedFromList && e.SerialNumber.Cmp(cert.SerialNumber) == 0
+	})
 }
 
 // statusCheck requires that the server staples an OCSP response (RFC 6066

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/asn1"
 	"math/big"
 	"testing"
 	"time"
@@ -82,6 +83,78 @@ func TestResponder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := checkStatus(der, server.cert, ca.cert, time.Now()); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// scope returns the critical extension that limits a list to some certificates
+// (RFC 5280 section 5.2.5). The tag 1 means those of users, 2 those of
+// authorities.
+func scope(t *testing.T, tag int) pkix.Extension {
+	t.Helper()
+	yes := asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: tag, Bytes: []byte{0xff}}
+	value, err := asn1.Marshal([]asn1.RawValue{yes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pkix.Extension{Id: asn1.ObjectIdentifier{2, 5, 29, 28}, Critical: true, Value: value}
+}
+
+// TestLists checks lists of an authority that do not have all of its revoked
+// certificates.
+func TestLists(t *testing.T) {
+	ca := newIssuer(t)
+	server := ca.issue(t, &x509.Certificate{SerialNumber: big.NewInt(2), CRLDistributionPoints: []string{"http://ca.test/1.crl"}})
+	list := func(age time.Duration, extra []pkix.Extension, serials ...int64) *x509.RevocationList {
+		t.Helper()
+		l := &x509.RevocationList{Number: big.NewInt(1), ThisUpdate: time.Now().Add(-age), NextUpdate: time.Now().Add(time.Hour), ExtraExtensions: extra}
+		for _, n := range serials {
+			l.RevokedCertificateEntries = append(l.RevokedCertificateEntries, x509.RevocationListEntry{SerialNumber: big.NewInt(n), RevocationTime: l.ThisUpdate})
+		}
+		der, err := x509.CreateRevocationList(rand.Reader, l, ca.cert, ca.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, err = x509.ParseRevocationList(der); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	authorities, users, changed := []pkix.Extension{scope(t, 2)}, []pkix.Extension{scope(t, 1)}, []pkix.Extension{scope(t, 4)}
+	part := func(uri string) []pkix.Extension {
+		name := asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: 6, Bytes: []byte(uri)}
+		value, err := asn1.Marshal(distribution{Point: struct {
+			Names    []asn1.RawValue  `asn1:"optional,tag:0"`
+			Relative pkix.RDNSequence `asn1:"optional,tag:1"`
+		}{Names: []asn1.RawValue{name}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []pkix.Extension{{Id: distributionID, Critical: true, Value: value}}
+	}
+	delta := []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 27}, Critical: true, Value: []byte{2, 1, 1}}}
+	for _, c := range []struct {
+		name  string
+		lists []*x509.RevocationList
+		ok    bool
+	}{
+		{"complete", []*x509.RevocationList{list(time.Minute, nil, 3)}, true},
+		{"newer one without the certificate", []*x509.RevocationList{list(time.Minute, nil, 3), list(time.Hour, nil, 2)}, true},
+		{"revoked, newer list of authorities", []*x509.RevocationList{list(time.Hour, nil, 2), list(time.Minute, authorities)}, false},
+		{"revoked, newer list of changes", []*x509.RevocationList{list(time.Hour, nil, 2), list(time.Minute, delta, 9)}, false},
+		{"revoked by the changes", []*x509.RevocationList{list(time.Hour, nil, 3), list(time.Minute, delta, 2)}, false},
+		{"revoked by the list of users", []*x509.RevocationList{list(time.Hour, nil, 3), list(time.Minute, users, 2)}, false},
+		{"list of users", []*x509.RevocationList{list(time.Minute, users, 3)}, true},
+		{"list that another authority signs for the issuer", []*x509.RevocationList{list(time.Minute, changed)}, false},
+		{"part with the certificate", []*x509.RevocationList{list(time.Minute, part("http://ca.test/1.crl"), 3), list(time.Second, part("http://ca.test/2.crl"), 4)}, true},
+		{"revoked in its part", []*x509.RevocationList{list(time.Minute, part("http://ca.test/1.crl"), 2), list(time.Second, part("http://ca.test/2.crl"), 4)}, false},
+		{"another part", []*x509.RevocationList{list(time.Second, part("http://ca.test/2.crl"), 4)}, false},
+		{"only a list of authorities", []*x509.RevocationList{list(time.Minute, authorities)}, false},
+		{"only changes", []*x509.RevocationList{list(time.Minute, delta)}, false},
+	} {
+		err := checkChain([]*x509.Certificate{server.cert, ca.cert}, c.lists, time.Now())
+		if (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
