@@ -87,6 +87,14 @@ func (f *Flags) RegisterTransport(s *options.Set) {
 	f.TLS.register(s)
 }
 
+// RemoveUser removes the logins, cookies, keys and certificates of the user from
+// the flags, for the requests of other users.
+func (f *Flags) RemoveUser() {
+	f.Login, f.HTTP.Cookies, f.Mail.Stores = LoginFlags{}, CookieFlags{}, nil
+	f.TLS.Cert, f.TLS.Key, f.TLS.Pass = "", "", ""
+	f.s3.anonymous = true
+}
+
 // Schemes converts the flags to the options of the URL schemes.
 func (f *Flags) Schemes() (o schemes.Options, err error) {
 	if o.HTTP, err = f.HTTP.options(); err != nil {

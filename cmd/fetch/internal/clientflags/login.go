@@ -39,7 +39,7 @@ type Logins struct {
 	*console.Streams
 	netrc    *netrc.File // contents of the netrc file, or nil
 	optional bool        // if true, the password of a URL overrides netrc
-	Silent   bool        // if true, never prompt
+	Silent   bool        // if true, never prompt, and do not use FETCH_PASSWORD
 
 	mu      sync.Mutex        // serializes prompts, and guards the fields below
 	user    *fetch.Credential // from --user, or nil
@@ -158,7 +158,7 @@ func (l *Logins) Complete(req *fetch.Request) bool {
 		return false
 	}
 	login := l.Credential(req)
-	if p, ok := os.LookupEnv(console.PasswordVariable); login == nil && ok && given != nil && given.Incomplete {
+	if p, ok := os.LookupEnv(console.PasswordVariable); login == nil && ok && !l.Silent && given != nil && given.Incomplete {
 		login = &fetch.Credential{User: given.User, Password: fetch.Secret(p)}
 	}
 	if login == nil || given != nil && given.User != "" && given.User != login.User {

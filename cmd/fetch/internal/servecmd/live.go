@@ -91,8 +91,7 @@ func (f *serveLiveFlags) newClients(ctx context.Context, s *console.Streams) (c 
 	if err != nil {
 		return nil, err
 	}
-	other.Login, other.HTTP.Cookies, other.Mail.Stores = clientflags.LoginFlags{}, clientflags.CookieFlags{}, nil
-	other.TLS.Cert, other.TLS.Key, other.TLS.Pass = "", "", ""
+	other.RemoveUser()
 	c = &serveClients{ctx: ctx, streams: s, flags: [2]clientflags.Flags{other, personal}}
 	for i := range c.flags {
 		if c.schemes[i], err = c.flags[i].Schemes(); err != nil {
