@@ -132,6 +132,10 @@ type Spec struct {
 	Transcript    bool               // if true, print the dialogs with servers
 	Policy        *fetch.Policy      // base policy, which the flags modify; nil means fetch.Typed()
 	Logins        *Logins            // if not nil, overrides the logins that the flags select
+
+	// LoginServer reports whether a server may get a login although another
+	// server supplied the URL. If it is nil, links within every server may.
+	LoginServer func(fetch.Origin) bool
 }
 
 // An OpenClient is a Client together with its credentials, its cookies and the
@@ -292,6 +296,14 @@ func (f *Flags) applyMiddlewares(c *OpenClient, spec Spec, o *fetch.Options) (er
 	outer = append(outer, c.Logins.middleware)
 	o.Wrap = slices.Concat(outer, wrap.Standard(spec.Standard), spec.Innermost)
 	o.Login = c.Logins.answer
+	if permits := spec.LoginServer; permits != nil {
+		o.Login = func(ctx context.Context, ch fetch.Challenge) (*fetch.Credential, error) {
+			if !ch.Typed && !permits(ch.Origin) {
+				return nil, nil
+			}
+			return c.Logins.answer(ctx, ch)
+		}
+	}
 	if spec.RedirectLogin {
 		o.RedirectLogin = c.Logins.redirectLogin()
 	}

@@ -40,6 +40,7 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds seedList,
 		Schemes:     all,
 		Middlewares: []fetch.Middleware{credentials.middleware, c.noteTrustFlags()},
 		Standard:    standard,
+		LoginServer: credentials.isSeed,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -43,7 +43,7 @@ func (c *seedCredentials) middleware(next fetch.Driver) fetch.Driver {
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		origin, ok := clientflags.OriginOf(req.URL)
 		req = req.Clone()
-		if ok && slices.Contains(c.seeds, origin) {
+		if ok && c.isSeed(origin) {
 			c.add(req, origin)
 		} else {
 			req.Header = append(req.Header, c.general...)
@@ -51,6 +51,9 @@ func (c *seedCredentials) middleware(next fetch.Driver) fetch.Driver {
 		return next.Do(ctx, req)
 	})
 }
+
+// isSeed reports whether o is the server of a seed.
+func (c *seedCredentials) isSeed(o fetch.Origin) bool { return slices.Contains(c.seeds, o) }
 
 // add adds header fields and credentials to req.
 func (c *seedCredentials) add(req *fetch.Request, origin fetch.Origin) {
