@@ -25,13 +25,14 @@ type challengeKey struct {
 type cachedChallenge struct {
 	challenge httpauth.Challenge
 	uses      int
+	password  fetch.Secret // with which a request has used the challenge
 }
 
 const maxChallenges = 256
 
 // store adds a challenge to the cache. The use count is 1, because one request
 // has already used the challenge.
-func (p *challengeCache) store(origin fetch.Origin, user string, c httpauth.Challenge) {
+func (p *challengeCache) store(origin fetch.Origin, login *fetch.Credential, c httpauth.Challenge) {
 	if !c.Lasting() {
 		return
 	}
@@ -40,7 +41,7 @@ func (p *challengeCache) store(origin fetch.Origin, user string, c httpauth.Chal
 	if p.entries == nil || len(p.entries) >= maxChallenges {
 		p.entries = map[challengeKey]*cachedChallenge{}
 	}
-	p.entries[challengeKey{origin, user}] = &cachedChallenge{challenge: c, uses: 1}
+	p.entries[challengeKey{origin, login.User}] = &cachedChallenge{challenge: c, uses: 1, password: login.Password}
 }
 
 // next returns the cached challenge for the origin and user. The result use
@@ -56,6 +57,21 @@ func (p *challengeCache) next(origin fetch.Origin, user string) (c httpauth.Chal
 	return entry.challenge, entry.uses, true
 }
 
+// redirects returns the cached challenge for an origin that redirected a request
+// with this login to another origin. It returns false unless the origin had the
+// same password. Otherwise, the login belongs to the other origin alone, which has
+// not sent its challenge yet.
+func (p *challengeCache) redirects(origin fetch.Origin, login *fetch.Credential) (c httpauth.Challenge, use int, ok bool) {
+	p.mu.Lock()
+	same := p.entries[challengeKey{origin, login.User}]
+	known := same != nil && same.password == login.Password
+	p.mu.Unlock()
+	if !known {
+		return c, 0, false
+	}
+	return p.next(origin, login.User)
+}
+
 // preauthenticate adds an Authorization field before the server requires it. It
 // uses the cached challenge of the same origin, or of the origin that
 // redirected to this URL.
@@ -69,7 +85,7 @@ func (d *driver) preauthenticate(req *fetch.Request, wr *wireRequest) {
 		// redirects. Only Basic can be used here, because a Digest nonce
 		// belongs to one host.
 		t, err := fetch.TargetOf(req.From.URL, webPorts[req.From.URL.Scheme()])
-		if c, use, ok = d.challenges.next(t.Origin(), req.Auth.User); err != nil || c.Scheme != "basic" {
+		if c, use, ok = d.challenges.redirects(t.Origin(), req.Auth); err != nil || c.Scheme != "basic" {
 			return
 		}
 	}

@@ -89,7 +89,7 @@ func (d *driver) roundTrip(ctx context.Context, req *fetch.Request, wr *wireRequ
 		}
 		if next == nil {
 			if wr.challenge.Scheme != "" && x.code != http.StatusUnauthorized {
-				d.challenges.store(wr.target.Origin(), wr.credential.User, wr.challenge)
+				d.challenges.store(wr.target.Origin(), wr.credential, wr.challenge)
 			}
 			return resp, nil
 		}
