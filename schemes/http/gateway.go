@@ -21,8 +21,8 @@ import (
 //
 // For ftp and ftps URLs, the gateway receives the credentials in the URI and in
 // the Authorization field. Some servers read only one of the two. For other
-// schemes, the gateway receives no credentials. A Trace does not receive
-// passwords.
+// schemes, the gateway receives no credentials. It never receives secret header
+// fields of a request, such as Cookie. A Trace does not receive passwords.
 //
 // The Policy checks the server of the URL as for requests through a proxy. If
 // the Policy blocks some addresses, the driver resolves the host name and sends
@@ -132,6 +132,7 @@ func newGatewayRequest(
 	}
 	wr.path, wr.redactedPath = u.Unredacted(), u.String()
 	visible := *req
+	visible.Header = req.Header.Without(http1.IsSecretField) // intended for web servers
 	switch u.Scheme() {
 	case "ftp", "ftps":
 		if err := wr.addLogin(u, req.Auth); err != nil {
