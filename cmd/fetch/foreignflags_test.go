@@ -115,6 +115,7 @@ func TestForeignFlags(t *testing.T) {
 			"fetch --connect-timeout 5 -u *** http://me:***@127.0.0.1:1/"},
 		{"--timeout=5 -H Authorization:secret -bsession=secret U/a",
 			"fetch --connect-timeout 5 -H *** -b *** U/a"},
+		{"--timeout=5 --ftp-account=secret U/a", "fetch -O --connect-timeout 5 --ftp-account *** U/a"},
 
 		// Other programs. The character ~ stands for a space in an argument.
 		{"-e mirror~/pub;~quit U/", "fetch mirror U/"},

@@ -49,7 +49,7 @@ const (
 func New(o Options) (*Resolver, error) {
 	u, err := uri.Parse(o.URL)
 	if err != nil || u.Scheme() != "https" || u.Host() == "" {
-		return nil, fetch.Usage.Errorf("the URL of the DNS server is not an https URL: %s", uri.Redact(o.URL))
+		return nil, fetch.Usage.Errorf("the URL of the DNS server is not an https URL") // the text may contain a password
 	}
 	p := fetch.Allowlist(strings.TrimSuffix(strings.Trim(u.Host(), "[]"), "."))
 	p.Blocked, p.Connect, p.Idle = o.Policy.Blocked, o.Policy.Connect, o.Policy.Idle

@@ -134,7 +134,9 @@ func TestHostileAnswers(t *testing.T) {
 			}
 		})
 	}
-	if _, err := doh.New(doh.Options{URL: "http://dns.test/"}); fetch.FaultOf(err) != fetch.Usage {
-		t.Errorf("http URL: got %v", err)
+	for _, url := range []string{"http://dns.test/", "alice:secret@dns.test/"} {
+		if _, err := doh.New(doh.Options{URL: url}); fetch.FaultOf(err) != fetch.Usage || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: got %v", url, err)
+		}
 	}
 }

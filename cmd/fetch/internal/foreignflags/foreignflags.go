@@ -248,7 +248,7 @@ func hasName(names, name string) bool { return slices.Contains(strings.Fields(na
 // isSecret reports whether the value of a flag may contain a secret.
 func isSecret(flag, value string) bool {
 	switch flag {
-	case "user", "proxy-user", "oauth2-bearer", "cookie", "data", "data-urlencode", "pass", "proxy-pass":
+	case "user", "proxy-user", "oauth2-bearer", "cookie", "data", "data-urlencode", "pass", "proxy-pass", "ftp-account":
 		return true
 	case "cert", "proxy-cert":
 		return strings.Contains(value, ":") // FILE:PASSPHRASE
