@@ -16,6 +16,7 @@ type driver struct {
 	implicit bool // TLS starts with the first byte, without AUTH TLS
 	idle     sessions.Pool[*session]
 	found    sync.Map // logins from Env.Login for URLs that the user entered, by pool key
+	entered  sync.Map // servers of URLs that the user entered, by fetch.Origin
 }
 
 // Do retrieves the file or directory of an ftp URL. It uses an idle session of
@@ -29,7 +30,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	who, err := d.loginFor(req.Auth, t.Origin())
+	who, err := d.loginFor(req, t.Origin())
 	if err != nil {
 		return nil, err
 	}

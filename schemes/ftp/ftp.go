@@ -27,7 +27,7 @@ type Options struct {
 	ClearData bool           // encrypt only the control connection
 
 	Anonymous   string       // password of the anonymous user; default: "fetch@"
-	Account     fetch.Secret // argument of ACCT if the Credential has none
+	Account     fetch.Secret // argument of ACCT if the Credential has none; for servers of URLs that the user entered
 	Alternative string       // command to send if the server rejects USER
 
 	IgnoreSize bool // do not send SIZE, because the files may grow during the transfer

@@ -36,15 +36,23 @@ var knownServers = []struct {
 // A login holds the credentials for a session and the origin of its server.
 type login struct {
 	fetch.Credential
-	origin fetch.Origin
+	origin  fetch.Origin
+	account fetch.Secret // Options.Account, or "" for the server of a link
 }
 
 // loginFor returns the user name and password for a request. Without a
-// credential, it returns the anonymous user.
-func (d *driver) loginFor(auth *fetch.Credential, origin fetch.Origin) (login, error) {
+// credential, it returns the anonymous user. Options.Account belongs to the servers
+// of URLs that the user entered.
+func (d *driver) loginFor(req *fetch.Request, origin fetch.Origin) (login, error) {
 	l := login{origin: origin}
-	if auth != nil {
-		l.Credential = *auth
+	if req.Auth != nil {
+		l.Credential = *req.Auth
+	}
+	if req.Typed() {
+		d.entered.Store(origin, true)
+	}
+	if _, entered := d.entered.Load(origin); entered || req.Auth != nil {
+		l.account = d.Account
 	}
 	if l.User == "" {
 		l.User = anonymous
@@ -52,7 +60,7 @@ func (d *driver) loginFor(auth *fetch.Credential, origin fetch.Origin) (login, e
 	if l.User == anonymous {
 		l.Password = cmp.Or(l.Password, fetch.Secret(d.Anonymous), anonymousAddress)
 	}
-	l.Account = cmp.Or(l.Account, d.Account)
+	l.Account = cmp.Or(l.Account, l.account)
 	return l, l.safe()
 }
 
@@ -158,7 +166,7 @@ func (d *driver) login(ctx context.Context, s *session, who *login, encrypted bo
 			return cmp.Or(err, refused("login", r))
 		}
 		who.Credential = *c
-		who.Account = cmp.Or(who.Account, d.Account)
+		who.Account = cmp.Or(who.Account, who.account)
 		if err := who.safe(); err != nil {
 			return err
 		}
