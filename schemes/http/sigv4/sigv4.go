@@ -52,13 +52,22 @@ func Parse(text string) (o Options, err error) {
 // redirect has left the origin for which it was entered. Only requests to this
 // origin are thus signed. The middleware must be the innermost one, because a
 // signature is valid for some minutes.
+//
+// A request for a dav or davs URL with a credential fails with the Fault
+// Unsupported, because its method is not known here and the driver would send the
+// secret key as a password.
 func Middleware(o Options) fetch.Middleware {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	return func(next fetch.Driver) fetch.Driver {
 		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-			if scheme := req.URL.Scheme(); req.Auth == nil || req.Auth.User == "" || scheme != "http" && scheme != "https" {
+			switch scheme := req.URL.Scheme(); {
+			case req.Auth == nil || req.Auth.User == "":
+				return next.Do(ctx, req)
+			case scheme == "dav" || scheme == "davs":
+				return nil, fetch.Unsupported.Errorf("AWS signature: not supported for %s URLs", scheme)
+			case scheme != "http" && scheme != "https":
 				return next.Do(ctx, req)
 			}
 			signed, err := o.sign(req)

@@ -55,6 +55,23 @@ func TestServer(t *testing.T) {
 	}
 }
 
+// TestDAV checks that the secret key is not sent as the password of a dav URL.
+func TestDAV(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s %s with %q", r.Method, r.URL, r.Header.Get("Authorization"))
+	}))
+	defer s.Close()
+	client := newClient(sigv4.Options{Region: "us-east-1", Service: "s3"})
+	defer client.Close()
+	for _, path := range []string{"/", "/file"} {
+		u := uri.MustParse("dav" + strings.TrimPrefix(s.URL, "http") + path)
+		_, err := client.Do(t.Context(), &fetch.Request{URL: u, Auth: &fetch.Credential{User: "key", Password: "secret"}})
+		if fetch.FaultOf(err) != fetch.Unsupported {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // TestRedirect checks that only requests to the typed origin are signed, and
 // that the secret key is never sent.
 func TestRedirect(t *testing.T) {
