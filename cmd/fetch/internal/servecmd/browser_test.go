@@ -50,9 +50,10 @@ func TestReplayBrowser(t *testing.T) {
 	}))
 	defer outside.Close()
 	archive := gateway.Archive{Name: "sample", Source: openSample(t, strings.TrimPrefix(outside.URL, "http://"))}
+	const isList, click = `document.title === 'Archived pages'`, `document.querySelector('li a').click()`
 	got := StartReplay(t, archive).Eval(replay.StartURL,
-		`until(() => document.title === 'Archived pages').then(() => document.querySelector('li a').click())`,
-		`until(() => document.title.startsWith('https:')).then(() => document.title)`)
+		`until(() => `+isList+`).then(() => `+click+`)`,
+		`until(() => document.title.startsWith('https:'), () => `+isList+` && `+click+`).then(() => document.title)`)
 	if want := "https://page.test/,data,404 Not Found"; got != want && got != "https://page.test/,data,404 " {
 		t.Errorf("the page shows %q, want %q", got, want)
 	}

@@ -3,6 +3,7 @@ package servecmd
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -61,9 +62,14 @@ func (r *Replay) call(ctx context.Context, method string, params, result any) {
 // evaluate evaluates an expression in a tab. It repeats a call that failed because
 // the tab opened another page, or that has no answer, because the process of the
 // earlier page has ended.
+//
+// The expression can call until(f, again). This function waits until f returns
+// true, and calls again every five seconds, because Chromium can ignore a click on
+// a page that it has not drawn yet.
 func (r *Replay) evaluate(ctx context.Context, session, expression string) string {
 	r.t.Helper()
-	const until = "const until = async f => { while (!f()) await new Promise(done => setTimeout(done, 20)) };"
+	const until = "const until = async (f, again) => { for (let n = 1; !f(); n++) { " +
+		"if (again && n % 250 === 0) again(); await new Promise(done => setTimeout(done, 20)) } };"
 	for {
 		var result struct {
 			Result struct{ Value json.RawMessage }
@@ -79,7 +85,20 @@ func (r *Replay) evaluate(ctx context.Context, session, expression string) strin
 			return text
 		}
 		if ctx.Err() != nil {
-			r.t.Fatalf("%s: %v", expression, err)
+			r.t.Fatalf("%s: %v; the page is %s", expression, err, r.describe(session))
 		}
 	}
+}
+
+// describe returns the address, the state and the title of the page in a tab.
+func (r *Replay) describe(session string) string {
+	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
+	defer cancel()
+	var result struct {
+		Result struct{ Value json.RawMessage }
+	}
+	err := r.conn.Call(ctx, session, "Runtime.evaluate", map[string]any{
+		"expression": "[location.href, document.readyState, document.title].join()", "returnByValue": true,
+	}, &result)
+	return fmt.Sprintf("%s, %v", result.Result.Value, err)
 }
