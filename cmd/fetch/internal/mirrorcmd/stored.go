@@ -33,6 +33,9 @@ func (c *mirrorCommand) storedSeeds(ctx context.Context) ([]uri.URI, error) {
 	}
 	var changed []string
 	for _, stored := range storedFlags(&o) {
+		if stored.name == "store" && !c.isSet("store") { // the archive may come from a stranger
+			return nil, fetch.Usage.Errorf("only options.json names the store %q: to use it, name it in the command (--store)", uri.Redact(o.Store.String()))
+		}
 		set, err := c.applyStored(stored)
 		if err != nil {
 			return nil, fetch.Local.Errorf("options.json: --%s: %w", stored.name, err)
