@@ -92,7 +92,7 @@ func (f *Flags) RegisterTransport(s *options.Set) {
 func (f *Flags) RemoveUser() {
 	f.Login, f.HTTP.Cookies, f.Mail.Stores = LoginFlags{}, CookieFlags{}, nil
 	f.TLS.Cert, f.TLS.Key, f.TLS.Pass = "", "", ""
-	f.s3.anonymous, f.ftp.account = true, ""
+	f.s3.anonymous, f.ftp.account, f.nfs.user = true, "", ""
 }
 
 // Schemes converts the flags to the options of the URL schemes.
