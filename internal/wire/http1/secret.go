@@ -7,7 +7,7 @@ import "strings"
 // The values of such fields are never printed.
 func IsSecretField(name string) bool {
 	name = strings.ToLower(name)
-	for _, word := range []string{"auth", "cookie", "token", "secret", "key", "session", "password", "credential", "signature", "csrf", "xsrf"} {
+	for _, word := range []string{"auth", "cookie", "token", "secret", "key", "session", "passw", "pwd", "credential", "signature", "csrf", "xsrf", "jwt", "assertion", "dpop"} {
 		if strings.Contains(name, word) {
 			return true
 		}
