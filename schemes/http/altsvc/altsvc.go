@@ -76,7 +76,7 @@ func originKey(host string, port uint16) string {
 func (s *Store) Middleware(next fetch.Driver) fetch.Driver {
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		resp, err := next.Do(ctx, req)
-		if err != nil || req.URL.Scheme() != "https" || resp.TLS == nil || len(resp.TLS.VerifiedChains) == 0 || resp.Code == 421 {
+		if err != nil || req.URL.Scheme() != "https" || resp.TLS == nil || len(resp.TLS.VerifiedChains) == 0 || resp.Code == 421 || req.Scheme().Gateway {
 			return resp, err
 		}
 		if values := resp.Header.Values("Alt-Svc"); len(values) > 0 {
