@@ -72,7 +72,7 @@ func originKey(host string, port uint16) string {
 }
 
 // Middleware stores the alternative services in the responses of https servers
-// whose certificate was verified.
+// whose certificate was verified. It ignores those of gateways.
 func (s *Store) Middleware(next fetch.Driver) fetch.Driver {
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		resp, err := next.Do(ctx, req)
