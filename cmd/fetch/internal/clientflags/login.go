@@ -85,7 +85,11 @@ func (f *LoginFlags) Open(s *console.Streams) (*Logins, error) {
 
 // Credential returns the credentials from --user or the netrc file for a URL
 // that the user entered. It returns nil if there are no such credentials.
-func (l *Logins) Credential(req *fetch.Request) *fetch.Credential {
+func (l *Logins) Credential(req *fetch.Request) *fetch.Credential { return l.credential(req, true) }
+
+// credential is like Credential. It uses the default entry of the netrc file only
+// if entered is true, which means that the user entered the host.
+func (l *Logins) credential(req *fetch.Request, entered bool) *fetch.Credential {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.user != nil {
@@ -95,6 +99,12 @@ func (l *Logins) Credential(req *fetch.Request) *fetch.Credential {
 	_, _, hasPassword := req.URL.User()
 	if l.netrc == nil || l.optional && hasPassword {
 		return nil
+	}
+	if !entered {
+		origin, _ := OriginOf(req.URL)
+		name, _, _ := req.URL.User()
+		found, _ := l.netrc.Login(context.Background(), fetch.Challenge{Origin: origin, User: name}) // the error is always nil
+		return found
 	}
 	return l.netrc.Credential(req.URL)
 }
@@ -152,12 +162,18 @@ func (l *Logins) PromptFor(ctx context.Context, client *fetch.Client, urls []uri
 // URL has a user name, they must have the same name. A password in the URL is
 // not replaced, and complete then returns false. The URL may specify a
 // mechanism but no user name, as imap://;AUTH=PLAIN@HOST/ does.
-func (l *Logins) Complete(req *fetch.Request) bool {
+func (l *Logins) Complete(req *fetch.Request) bool { return l.complete(req, true) }
+
+// CompleteLink is like Complete for a URL whose host the user did not enter. The
+// default entry of the netrc file does not apply to it.
+func (l *Logins) CompleteLink(req *fetch.Request) bool { return l.complete(req, false) }
+
+func (l *Logins) complete(req *fetch.Request, entered bool) bool {
 	given := req.Auth
 	if given != nil && (given.Password != "" || given.Token != "" || given.User == "" && given.Mechanism == "") {
 		return false
 	}
-	login := l.Credential(req)
+	login := l.credential(req, entered)
 	if p, ok := os.LookupEnv(console.PasswordVariable); login == nil && ok && !l.Silent && given != nil && given.Incomplete {
 		login = &fetch.Credential{User: given.User, Password: fetch.Secret(p)}
 	}

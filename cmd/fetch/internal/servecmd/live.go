@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
@@ -72,6 +73,7 @@ type serveClients struct {
 	schemes  [2]schemes.Options
 	fields   fetch.Header        // header fields of all requests
 	personal *clientflags.Logins // the logins of the user
+	entered  sync.Map            // servers of the URLs that the user entered in a session, by fetch.Origin
 }
 
 // newClients reads the credentials and the cookies that the flags name. They
@@ -119,9 +121,9 @@ func (f *serveLiveFlags) newClients(ctx context.Context, s *console.Streams) (c 
 // open returns a Client with the policy p. If personal is true, the Client uses
 // the credentials and the cookies of the user.
 func (c *serveClients) open(p fetch.Policy, personal bool) (*fetch.Client, error) {
-	i, l := 0, &clientflags.Logins{Streams: c.streams, Silent: true}
+	i, l, entered := 0, &clientflags.Logins{Streams: c.streams, Silent: true}, new(sync.Map)
 	if personal {
-		i, l = 1, c.personal
+		i, l, entered = 1, c.personal, &c.entered
 	}
 	f := &c.flags[i]
 	retry := f.Retry.Options(nil)
@@ -130,7 +132,7 @@ func (c *serveClients) open(p fetch.Policy, personal bool) (*fetch.Client, error
 	}
 	opened, err := f.Open(c.ctx, c.streams, clientflags.Spec{
 		Schemes: c.schemes[i], Policy: &p, Logins: l,
-		Middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return loginDriver{next, c.fields, l} }},
+		Middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return loginDriver{next, c.fields, l, entered} }},
 		Standard:    wrap.Options{Retry: retry, Rate: int64(f.Limits.Rate)},
 	})
 	if err != nil {
@@ -143,22 +145,28 @@ func (c *serveClients) open(p fetch.Policy, personal bool) (*fetch.Client, error
 // login only if the user entered the URL, or if a page of the same server
 // contains the link.
 type loginDriver struct {
-	next   fetch.Driver
-	fields fetch.Header
-	logins *clientflags.Logins
+	next    fetch.Driver
+	fields  fetch.Header
+	logins  *clientflags.Logins
+	entered *sync.Map // servers of the URLs that the user entered
 }
 
 func (d loginDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	req = req.Clone()
 	req.Header = append(req.Header, d.fields...)
 	origin, ok := clientflags.OriginOf(req.URL)
+	if ok && req.From == nil {
+		d.entered.Store(origin, true)
+	}
 	if ok && req.From != nil {
 		var page fetch.Origin
 		page, ok = clientflags.OriginOf(req.From.URL)
 		ok = ok && page == origin
 	}
-	if ok {
+	if _, entered := d.entered.Load(origin); ok && entered {
 		d.logins.Complete(req)
+	} else if ok {
+		d.logins.CompleteLink(req)
 	}
 	return d.next.Do(ctx, req)
 }
