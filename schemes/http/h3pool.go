@@ -129,7 +129,7 @@ func (p *h3pool) put(c *h3conn) {
 		return
 	}
 	if p.closed() || !c.Usable() {
-		c.Close()
+		p.remove(c)
 		return
 	}
 	c.idle = time.AfterFunc(sessions.IdleTimeout, func() { p.closeIdle(c) })
@@ -139,9 +139,13 @@ func (p *h3pool) put(c *h3conn) {
 func (p *h3pool) closeIdle(c *h3conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if c.active > 0 {
-		return
+	if c.active == 0 {
+		p.remove(c)
 	}
+}
+
+// remove closes c, which no request uses. The caller must hold p.mu.
+func (p *h3pool) remove(c *h3conn) {
 	c.Close()
 	p.conns[c.key] = slices.DeleteFunc(p.conns[c.key], func(other *h3conn) bool { return other == c })
 	if len(p.conns[c.key]) == 0 {

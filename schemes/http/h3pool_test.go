@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/wire/http3/message"
 )
 
 // TestH3PoolSharesErrors checks that concurrent requests to a server that does
@@ -54,6 +55,42 @@ func TestH3PoolSharesErrors(t *testing.T) {
 			if len(p.dialing) > 0 || len(p.conns["key"]) > 0 {
 				t.Errorf("%s: left %v and %v", name, p.dialing, p.conns)
 			}
+		})
+	}
+}
+
+// A closingConn is a connection that its server closes.
+type closingConn struct {
+	message.Conn
+	gone bool
+}
+
+func (c *closingConn) Usable() bool { return !c.gone }
+func (c *closingConn) Close() error { return nil }
+
+// TestH3PoolForgetsClosed checks that a connection which the server has closed
+// during its last request is not kept, also not until the Client is closed.
+func TestH3PoolForgetsClosed(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		gone bool
+		kept int
+	}{{"open", false, 1}, {"closed by the server", true, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			done := make(chan struct{})
+			p := h3pool{done: done}
+			own := &closingConn{}
+			conn, _, err := p.get(t.Context(), "key", []string{"a"}, func() (*h3conn, error) { return &h3conn{Conn: own, addr: "a"}, nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			own.gone = c.gone
+			p.put(conn)
+			if n := len(p.conns["key"]); n != c.kept {
+				t.Errorf("%s: %d connections are kept, want %d", c.name, n, c.kept)
+			}
+			close(done) // the pool then closes its idle connections
+			synctest.Wait()
 		})
 	}
 }
