@@ -62,7 +62,8 @@ func New(o Options) (*Resolver, error) {
 func (r *Resolver) Close() error { return r.client.Close() }
 
 // LookupNetIP returns the addresses of a host. The network is "ip", "ip4" or
-// "ip6". The error has the Fault DNS, or the Fault of the request to the server.
+// "ip6". The error has the Fault DNS. If the server could not be reached, or
+// cannot respond now, it has the Fault of the request to the server.
 func (r *Resolver) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
 	if strings.TrimSuffix(host, ".") == "localhost" {
 		return localhost(network), nil // RFC 6761 section 6.3
@@ -168,7 +169,15 @@ func (r *Resolver) exchange(ctx context.Context, name dnsmessage.Name, kind dnsm
 	return answer, nil
 }
 
-// lookupError adds the name to the error of a request to the DNS server.
+// lookupError adds the name to the error of a request to the DNS server. The
+// caller must not mistake the status of this server for the status of an object,
+// so that such an error has the Fault DNS and no code.
 func lookupError(name dnsmessage.Name, err error) error {
-	return fetch.FaultOf(err).Errorf("DNS over HTTPS for %s: %w", name, err)
+	const format = "DNS over HTTPS for %s: "
+	switch f := fetch.FaultOf(err); f {
+	case fetch.Auth, fetch.Denied, fetch.NotFound, fetch.Loop, fetch.TooLarge:
+		return fetch.DNS.Errorf(format+"%v", name, err)
+	default:
+		return f.Errorf(format+"%w", name, err)
+	}
 }

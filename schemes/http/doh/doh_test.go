@@ -3,9 +3,11 @@ package doh_test
 import (
 	"crypto/tls"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -101,9 +103,12 @@ func TestHostileAnswers(t *testing.T) {
 		{"truncated", "", answer(nil, address("host.test.", 1))[:40], "", fetch.DNS},
 		{"empty", "", []byte{}, "", fetch.DNS},
 		{"another media type", "text/html", answer(nil, address("host.test.", 1)), "", fetch.DNS},
-		{"too large", "", make([]byte, 1<<20), "", fetch.TooLarge},
-		{"error page", "404", nil, "", fetch.NotFound},
-		{"redirect", "302", nil, "", fetch.Loop},
+		{"too large", "", make([]byte, 1<<20), "", fetch.DNS},
+		{"missing page", "404", nil, "", fetch.DNS},
+		{"login", "401", nil, "", fetch.DNS},
+		{"forbidden", "403", nil, "", fetch.DNS},
+		{"too many queries", "429", nil, "", fetch.TryLater},
+		{"redirect", "302", nil, "", fetch.DNS},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -111,8 +116,9 @@ func TestHostileAnswers(t *testing.T) {
 					t.Errorf("query %x, %v", b, err)
 				}
 				switch c.media {
-				case "404":
-					w.WriteHeader(http.StatusNotFound)
+				case "401", "403", "404", "429":
+					code, _ := strconv.Atoi(c.media)
+					w.WriteHeader(code)
 				case "302":
 					http.Redirect(w, r, "/", http.StatusFound)
 				case "":
@@ -131,6 +137,9 @@ func TestHostileAnswers(t *testing.T) {
 			addrs, err := r.LookupNetIP(t.Context(), "ip4", "host.test")
 			if join(addrs) != c.want || (err != nil) != (c.want == "") || err != nil && fetch.FaultOf(err) != c.fault {
 				t.Errorf("got %v, %v, want %q and %v", addrs, err, c.want, c.fault)
+			}
+			if e, ok := errors.AsType[*fetch.Error](err); ok && c.fault == fetch.DNS {
+				t.Errorf("the error has the code %d of the DNS server", e.Code)
 			}
 		})
 	}
