@@ -153,6 +153,8 @@ func (r *Resolver) exchange(ctx context.Context, name dnsmessage.Name, kind dnsm
 	if err != nil {
 		return nil, fetch.DNS.With(err)
 	}
+	ctx, end := detach(ctx)
+	defer end()
 	const media = "application/dns-message"
 	resp, err := r.client.Do(ctx, &fetch.Request{URL: u, Header: fetch.Header{{Name: "Accept", Value: media}}})
 	if err != nil {
@@ -167,6 +169,15 @@ func (r *Resolver) exchange(ctx context.Context, name dnsmessage.Name, kind dnsm
 		return nil, lookupError(name, err)
 	}
 	return answer, nil
+}
+
+// detach returns a context that ends with ctx and has none of its values. The
+// values, such as an httptrace.ClientTrace, belong to the request that needs an
+// address. The caller calls end after the query.
+func detach(ctx context.Context) (own context.Context, end func()) {
+	own, cancel := context.WithCancelCause(context.Background())
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	return own, func() { stop(); cancel(nil) }
 }
 
 // lookupError adds the name to the error of a request to the DNS server. The
