@@ -120,3 +120,52 @@ func TestConfiguredWithoutProxy(t *testing.T) {
 		}
 	}
 }
+
+// TestAlternativeOfRoutedServer checks that an alternative service does not
+// bypass the proxy or the route of its server.
+func TestAlternativeOfRoutedServer(t *testing.T) {
+	const via, staging = "10.0.0.2", "10.0.0.3"
+	proxies := map[string]bool{}
+	routes := map[string]string{}
+	to := func(to Target) (Proxy, error) {
+		if proxies[to.Host] {
+			return Proxy{URL: uri.MustParse("http://" + via)}, nil
+		}
+		return Proxy{}, nil
+	}
+	route := func(to Target) Target {
+		if host := routes[to.Host]; host != "" {
+			to.Host, to.Addr = host, netip.MustParseAddr(host)
+		}
+		return to
+	}
+	for _, c := range []struct {
+		name    string
+		proxies map[string]bool   // hosts that need the proxy
+		routes  map[string]string // addresses in place of hosts
+		want    string            // the address that is dialed
+	}{
+		{"neither", nil, nil, "8.8.8.8:443"},
+		{"proxy", map[string]bool{"a.test": true, "b.test": true}, nil, ""},
+		{"proxy, and none for the alternative", map[string]bool{"a.test": true}, nil, ""},
+		{"proxy for the alternative", map[string]bool{"b.test": true}, nil, ""},
+		{"proxy for the route", map[string]bool{staging: true}, map[string]string{"a.test": staging, "b.test": "10.0.0.4"}, ""},
+		{"route", nil, map[string]string{"a.test": staging}, ""},
+		{"route, and another one for the alternative", nil, map[string]string{"a.test": staging, "b.test": "10.0.0.4"}, "10.0.0.4:443"},
+		{"route for the alternative", nil, map[string]string{"b.test": "10.0.0.4"}, "10.0.0.4:443"},
+	} {
+		proxies, routes = c.proxies, c.routes
+		r := &recorder{}
+		d := newDialer(&Policy{reach: anywhere}, Options{Dial: r.dial, Proxy: to, Route: route, Resolver: names{"b.test": {"8.8.8.8"}}})
+		s := &Scheme{Name: "https", Port: 443, Ports: scheme.Ports{Class: scheme.WebPorts}, Traits: scheme.Traits{Web: true}}
+		g := &grant{scheme: s, typed: true, target: Target{Scheme: "https", Host: "a.test", Port: 443}}
+		ctx := datagram.With(context.WithValue(t.Context(), grantKey{}, g), func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
+		conn, err := d.DialContext(ctx, "udp", "b.test:443")
+		if err == nil {
+			conn.Close()
+		}
+		if got := r.addresses(); got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s: dialed %q, %v, want %q", c.name, got, err, c.want)
+		}
+	}
+}

@@ -9,6 +9,24 @@ import (
 	"github.com/anyurl/fetch/internal/wire/datagram"
 )
 
+// checkAlternative returns an error if the configuration has a proxy or a route
+// for the server own. A server must not lead past them with the alternative
+// service t. If the configuration has a route for t too, t is used.
+func (d *dialer) checkAlternative(own, t Target) error {
+	place, configured := own, false
+	if d.route != nil {
+		place, configured = d.route(own), d.route(t) != t
+	}
+	if place != own && !configured {
+		return Unsupported.Errorf("an alternative service cannot replace the configured route to %s", own.Address())
+	}
+	via, err := d.proxyFor(place)
+	if err == nil && !via.URL.IsZero() {
+		err = Unsupported.Errorf("UDP cannot be used through the proxy for %s", own.Address())
+	}
+	return err
+}
+
 // openDatagram performs a handshake over a UDP socket that is connected to an
 // address that the Policy has allowed.
 func (d *dialer) openDatagram(ctx context.Context, socket net.Conn, open datagram.Handshake) (net.Conn, error) {

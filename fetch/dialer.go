@@ -101,12 +101,18 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if g == nil {
 		return nil, rejectAddress("connection without a request", addr)
 	}
+	own := g.target
 	t, g, err := d.dialTarget(ctx, g, addr)
 	if err != nil {
 		return nil, err
 	}
 	if err := d.policy.checkTarget(g, t); err != nil {
 		return nil, err
+	}
+	if _, shakes := datagram.From(ctx); shakes && t != own {
+		if err := d.checkAlternative(own, t); err != nil {
+			return nil, err
+		}
 	}
 	d.notePort(g, t)
 	if network != "tcp" && slices.Contains(amplifiers, t.Port) {
