@@ -72,12 +72,24 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
+// TestDiscoverFinalDot checks that a record leads to the address of the URL, which
+// has a final dot.
+func TestDiscoverFinalDot(t *testing.T) {
+	records, _ := newRecords(t, ".")
+	c := &OpenClient{resolver: records, proxy: func(fetch.Target) (fetch.Proxy, error) { return fetch.Proxy{}, nil }}
+	if all := c.discover(t.Context(), "a.test.", 443); len(all) != 1 || all[0] != "a.test.:443" {
+		t.Errorf("got %q", all)
+	}
+}
+
 // TestECHConfigs checks that keys for another endpoint are reported.
 func TestECHConfigs(t *testing.T) {
 	for _, c := range []struct{ target, endpoint, want, err string }{
 		{".", "a.test:443", "keys", ""},
 		{"b.test.", "b.test:443", "keys", ""},
 		{"b.test.", "a.test:443", "", "has keys for b.test:443, and none for a.test:443"},
+		{".", "a.test.:443", "keys", ""},
+		{"b.test.", "a.test.:443", "", "has keys for b.test:443, and none for a.test:443"},
 	} {
 		records, _ := newRecords(t, c.target)
 		list, err := (&OpenClient{resolver: records}).echConfigs(t.Context(), "a.test", 443, c.endpoint)

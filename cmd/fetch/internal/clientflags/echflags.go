@@ -91,6 +91,9 @@ func (c *OpenClient) echConfigs(ctx context.Context, host string, port uint16, e
 		return nil, nil
 	}
 	services, err := over.Services(ctx, host, port)
+	if name, port, failed := net.SplitHostPort(endpoint); failed == nil { // records have no final dot
+		endpoint = net.JoinHostPort(strings.TrimSuffix(name, "."), port)
+	}
 	for _, s := range services {
 		at := net.JoinHostPort(s.Host, strconv.Itoa(int(s.Port)))
 		switch {

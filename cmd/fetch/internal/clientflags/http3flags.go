@@ -45,6 +45,9 @@ func (c *OpenClient) discover(ctx context.Context, host string, port uint16) (al
 		return nil // HTTP/3 is then tried at the address of the URL
 	}
 	for _, s := range services {
+		if s.Host+"." == host { // the address of the URL has a final dot
+			s.Host = host
+		}
 		if s.HTTP3() {
 			all = append(all, net.JoinHostPort(s.Host, strconv.Itoa(int(s.Port))))
 		}
