@@ -72,11 +72,12 @@ func originKey(host string, port uint16) string {
 }
 
 // Middleware stores the alternative services in the responses of https servers
-// whose certificate was verified. It ignores those of gateways.
+// whose certificate was verified. It ignores the responses of gateways, whose
+// certificates do not belong to the host of the URL.
 func (s *Store) Middleware(next fetch.Driver) fetch.Driver {
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		resp, err := next.Do(ctx, req)
-		if err != nil || req.URL.Scheme() != "https" || resp.TLS == nil || len(resp.TLS.VerifiedChains) == 0 || resp.Code == 421 || req.Scheme().Gateway {
+		if err != nil || req.URL.Scheme() != "https" || req.Scheme().Gateway || resp.TLS == nil || len(resp.TLS.VerifiedChains) == 0 || resp.Code == 421 {
 			return resp, err
 		}
 		if values := resp.Header.Values("Alt-Svc"); len(values) > 0 {

@@ -1,37 +1,43 @@
 package hsts_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	web "github.com/anyurl/fetch/schemes/http"
-	"github.com/anyurl/fetch/schemes/http/hsts"
-	"github.com/anyurl/fetch/uri"
 )
 
-// TestGateway checks that a gateway does not set the hosts that require https. Its
-// certificate was verified, but not those of the hosts.
+// TestGateway checks that a gateway cannot require https for the hosts whose URLs
+// it retrieves.
 func TestGateway(t *testing.T) {
-	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Strict-Transport-Security", "max-age=1000")
-	}))
-	defer s.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(s.Certificate())
-	var store hsts.Store
-	secure := web.Gateway(web.Schemes(web.Options{})[1], uri.MustParse(s.URL))
-	client := fetch.New(fetch.Options{Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: roots}, Wrap: []fetch.Middleware{store.Middleware}}, secure)
-	defer client.Close()
-	resp, err := client.Get(t.Context(), "https://host.test/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if store.Changed() {
-		t.Error("a host was stored")
+	for _, c := range []struct {
+		name    string
+		gateway bool
+		want    string
+	}{
+		{"server", false, "a.test \"20261126 12:01:00\"\n"},
+		{"gateway", true, ""},
+	} {
+		s := newStore()
+		open := func(fetch.Env) fetch.Driver {
+			return fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {
+				state := &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{}}}
+				return &fetch.Response{TLS: state, Header: fetch.Header{{Name: "Strict-Transport-Security", Value: "max-age=60"}}, Body: http.NoBody}, nil
+			})
+		}
+		o := fetch.Options{Policy: fetch.Typed(), Wrap: []fetch.Middleware{s.Middleware}}
+		client := fetch.New(o, fetch.Scheme{Name: "https", Port: 443, Gateway: c.gateway, Open: open})
+		resp, err := client.Get(t.Context(), "https://a.test/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		client.Close()
+		if got := written(t, s); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
 	}
 }

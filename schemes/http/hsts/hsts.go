@@ -94,12 +94,13 @@ func (s *Store) now() time.Time {
 
 // Middleware stores the hosts whose responses require https. It ignores the
 // responses of plaintext connections, of servers whose certificate was not
-// verified, of gateways, and of numeric addresses (RFC 6797 section 8.1).
+// verified, and of numeric addresses (RFC 6797 section 8.1). It also ignores those
+// of gateways, whose certificates do not belong to the host of the URL.
 func (s *Store) Middleware(next fetch.Driver) fetch.Driver {
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		resp, err := next.Do(ctx, req)
-		if err != nil || req.URL.Scheme() != "https" || req.URL.HostKind() != uri.RegName ||
-			resp.TLS == nil || len(resp.TLS.VerifiedChains) == 0 || req.Scheme().Gateway {
+		if err != nil || req.URL.Scheme() != "https" || req.Scheme().Gateway || req.URL.HostKind() != uri.RegName ||
+			resp.TLS == nil || len(resp.TLS.VerifiedChains) == 0 {
 			return resp, err
 		}
 		if values := resp.Header.Values("Strict-Transport-Security"); len(values) > 0 { // only the first field counts
