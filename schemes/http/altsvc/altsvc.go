@@ -191,7 +191,7 @@ func parseAuthority(text, host string) (s Service, ok bool) {
 // one of them is invalid.
 func newService(host, port string) (s Service, ok bool) {
 	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil || n == 0 || strings.Trim(port, "0123456789") != "" {
+	if err != nil || n == 0 || strings.Trim(port, "0123456789") != "" || strings.ContainsAny(host, "/?#@") {
 		return s, false
 	}
 	u, err := uri.Parse("https://" + net.JoinHostPort(host, port) + "/")
