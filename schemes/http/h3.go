@@ -77,11 +77,7 @@ func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 func (h *h3) addresses(ctx context.Context, wr *wireRequest) []string {
 	all := h.transport.Addresses(ctx, wr.target.Host, wr.target.Port, wr.address)
 	if c := h.env.TLS; c != nil && c.InsecureSkipVerify { // an alternative needs a verified certificate (RFC 7838 section 2.1)
-		own, _, _ := net.SplitHostPort(wr.address)
-		all = slices.DeleteFunc(all, func(addr string) bool {
-			host, _, err := net.SplitHostPort(addr)
-			return err != nil || host != own
-		})
+		all = slices.DeleteFunc(all, func(addr string) bool { return !sameHost(addr, wr.address) })
 	}
 	if h.only() {
 		return all

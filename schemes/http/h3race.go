@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,10 +97,16 @@ func (a *attempt[C]) succeeded() bool {
 
 // dialAny opens a connection to the first of addrs that answers. It records the
 // addresses that did not answer, or not before a TCP connection was established.
+// It calls begun when the host of the URL was resolved. It also calls begun before
+// it resolves another host, because a server could name one whose DNS server never
+// answers.
 func (h *h3) dialAny(
 	ctx context.Context, t *trace.Trace, wr *wireRequest, addrs []string, begun func(),
 ) (c *h3conn, err error) {
 	for _, addr := range addrs {
+		if !sameHost(addr, wr.address) {
+			begun()
+		}
 		if c, err = h.dial(ctx, wr, addr, begun); err == nil {
 			return c, nil
 		}
@@ -116,6 +123,13 @@ func (h *h3) dialAny(
 		}
 	}
 	return nil, err
+}
+
+// sameHost reports whether two addresses have the same host.
+func sameHost(a, b string) bool {
+	host, _, err := net.SplitHostPort(a)
+	other, _, otherErr := net.SplitHostPort(b)
+	return err == nil && otherErr == nil && host == other
 }
 
 // deadAddresses contains the addresses that did not answer, for deadTime. The

@@ -94,23 +94,23 @@ func TestHTTP3Race(t *testing.T) {
 		winner  string
 		dead    int // addresses that are not tried again
 	}{
-		{"QUIC at once", 0, []time.Duration{20 * ms}, 20 * ms, 0, 20 * ms, "a", 0},
-		{"QUIC just in time", 0, []time.Duration{199 * ms}, 20 * ms, 0, 199 * ms, "a", 0},
-		{"QUIC is late and faster than TCP", 0, []time.Duration{300 * ms}, 600 * ms, 200 * ms, 300 * ms, "a", 0},
+		{"QUIC at once", 0, []time.Duration{20 * ms}, 20 * ms, 0, 20 * ms, "a:1", 0},
+		{"QUIC just in time", 0, []time.Duration{199 * ms}, 20 * ms, 0, 199 * ms, "a:1", 0},
+		{"QUIC is late and faster than TCP", 0, []time.Duration{300 * ms}, 600 * ms, 200 * ms, 300 * ms, "a:1", 0},
 		{"TCP is faster", 0, []time.Duration{900 * ms}, 600 * ms, 200 * ms, 800 * ms, "tcp", 1},
 		{"no answer over QUIC", 0, []time.Duration{never}, 20 * ms, 200 * ms, 220 * ms, "tcp", 1},
 		{"QUIC fails at once", 0, []time.Duration{-10 * ms}, 20 * ms, 10 * ms, 30 * ms, "tcp", 1},
 		{"QUIC fails during TCP", 0, []time.Duration{-250 * ms}, 100 * ms, 200 * ms, 300 * ms, "tcp", 1},
-		{"TCP fails first", 0, []time.Duration{2000 * ms}, -20 * ms, 200 * ms, 2000 * ms, "a", 0},
+		{"TCP fails first", 0, []time.Duration{2000 * ms}, -20 * ms, 200 * ms, 2000 * ms, "a:1", 0},
 		{"both fail", 0, []time.Duration{-250 * ms}, -100 * ms, 200 * ms, 300 * ms, "", 1},
-		{"slow name server", 500 * ms, []time.Duration{100 * ms}, 20 * ms, 0, 600 * ms, "a", 0},
-		{"second address", 0, []time.Duration{-10 * ms, 30 * ms}, 20 * ms, 0, 40 * ms, "b", 1},
+		{"slow name server", 500 * ms, []time.Duration{100 * ms}, 20 * ms, 0, 600 * ms, "a:1", 0},
+		{"second address", 0, []time.Duration{-10 * ms, 30 * ms}, 20 * ms, 0, 40 * ms, "a:2", 1},
 		{"second address is not reached", 0, []time.Duration{never, 30 * ms}, 20 * ms, 200 * ms, 220 * ms, "tcp", 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
 			begins := time.Duration(0)
-			addrs := []string{"a", "b"}[:len(c.quic)]
+			addrs := []string{"a:1", "a:2"}[:len(c.quic)]
 			transport := raceTransport{addrs: addrs, took: map[string]time.Duration{}}
 			for i, d := range c.quic {
 				transport.took[addrs[i]] = d
@@ -127,7 +127,7 @@ func TestHTTP3Race(t *testing.T) {
 				}
 				return &tcpConn{Conn: tls.Client(raceConn{}, nil)}, nil
 			}
-			conn, tcp, err := h.race(t.Context(), "", nil, &wireRequest{}, addrs)
+			conn, tcp, err := h.race(t.Context(), "", nil, &wireRequest{address: "a:1"}, addrs)
 			winner := ""
 			switch {
 			case conn != nil && tcp == nil && err == nil:
