@@ -37,8 +37,10 @@ func (h *h3) only() bool { return h.transport != nil && h.transport.Only() }
 // send sends a request over HTTP/3. It returns errNoHTTP3 if the request must be
 // sent over TCP, together with the TCP connection if it has opened one.
 //
-// If the connection is closed before the server has processed the request, send
-// opens another one.
+// If the connection is closed before the server has processed the request, or
+// has no stream for it, send opens another one. An address at which no response
+// arrives is not used again for a while, so that the next attempt uses another
+// address or TCP.
 func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, *tcpConn, error) {
 	if h.transport == nil || wr.hasBody() { // package http3 sends no bodies
 		return nil, nil, errNoHTTP3
@@ -61,9 +63,16 @@ func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 			addrs = slices.DeleteFunc(addrs, func(addr string) bool { return addr == c.addr })
 		case err == nil:
 			return x, nil, nil
-		case !again && (errors.Is(err, message.ErrUnsent) || reused && errors.As(err, &lost) && !lost.Reset):
+		case errors.Is(err, message.ErrFull) && h.pool.limit(c):
+		case !again && (isUnsent(err) || reused && errors.As(err, &lost) && !lost.Reset):
 			again = true
+		case !h.only() && isUnsent(err) && ctx.Err() == nil:
+			h.dead.mark(c.addr)
+			addrs = slices.DeleteFunc(addrs, func(addr string) bool { return addr == c.addr })
 		default:
+			if ctx.Err() == nil && (fetch.FaultOf(err) == fetch.Timeout || errors.As(err, &lost) && !lost.Reset) {
+				h.dead.mark(c.addr)
+			}
 			return nil, nil, h3Fault(ctx, err, fetch.Connect)
 		}
 	}
@@ -71,6 +80,11 @@ func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 		return nil, nil, fetch.Unsupported.Errorf("no server with HTTP/3 for this request")
 	}
 	return nil, nil, errNoHTTP3
+}
+
+// isUnsent reports whether the server has not processed a request.
+func isUnsent(err error) bool {
+	return errors.Is(err, message.ErrUnsent) || errors.Is(err, message.ErrFull)
 }
 
 // addresses returns the addresses at which HTTP/3 is tried.

@@ -21,11 +21,13 @@ type h3conn struct {
 	addr   string // of the server; an alternative service has another address than the URL
 	key    string
 	active int         // number of requests
+	limit  int         // maximum of active
 	idle   *time.Timer // closes the connection if it is not used
 }
 
 // An h3pool contains the HTTP/3 connections of a Client. Each connection serves
-// up to message.MaxRequests requests at a time.
+// up to message.MaxRequests requests at a time, or fewer if the server allows
+// fewer.
 type h3pool struct {
 	done <-chan struct{} // closed with the Client
 
@@ -78,7 +80,7 @@ func (p *h3pool) get(
 		}
 		return nil, false, err
 	}
-	c.key, c.active = key, 1
+	c.key, c.active, c.limit = key, 1, message.MaxRequests
 	p.conns[key] = append(p.conns[key], c)
 	return c, false, nil
 }
@@ -103,7 +105,7 @@ func (p *h3pool) claim(key string, addrs []string) (*h3conn, *h3dial) {
 		return unusable
 	})
 	for _, c := range p.conns[key] {
-		if c.active < message.MaxRequests && slices.Contains(addrs, c.addr) {
+		if c.active < c.limit && slices.Contains(addrs, c.addr) {
 			c.active++
 			if c.idle != nil {
 				c.idle.Stop()
@@ -133,6 +135,18 @@ func (p *h3pool) put(c *h3conn) {
 		return
 	}
 	c.idle = time.AfterFunc(sessions.IdleTimeout, func() { p.closeIdle(c) })
+}
+
+// limit reduces the maximum number of requests on c to the current number, because
+// the server allows no more streams. It reports false if no request uses c.
+func (p *h3pool) limit(c *h3conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.active == 0 {
+		return false
+	}
+	c.limit = c.active
+	return true
 }
 
 // closeIdle closes c unless a request uses it.

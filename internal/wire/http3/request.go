@@ -12,6 +12,8 @@ import (
 
 	"github.com/quic-go/qpack"
 	"github.com/quic-go/quic-go"
+
+	"github.com/anyurl/fetch/internal/wire/http3/message"
 )
 
 // Limits of a response.
@@ -20,6 +22,10 @@ const (
 	maxFields  = 5000
 	maxInterim = 100 // responses with a 1xx status
 )
+
+// streamTime is the maximum time in which a server has to allow a stream. Servers
+// allow another stream when an earlier one has ended.
+const streamTime = time.Second
 
 // RoundTrip sends a request without a body and reads the head of its response.
 // The fields start with the pseudo-header fields of HTTP/3, such as ":method".
@@ -31,15 +37,18 @@ func (c *Conn) RoundTrip(ctx context.Context, fields []Field, limit time.Duratio
 		done()
 		return nil, ErrUnsent
 	}
-	within, cancel := context.WithTimeout(ctx, limit)
+	within, cancel := context.WithTimeout(ctx, min(limit, streamTime))
 	defer cancel()
 	s, err := c.Conn.OpenStreamSync(within)
 	if err != nil {
 		done()
-		if err = streamFault(err); ctx.Err() == nil && within.Err() == nil {
-			err = ErrUnsent
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case within.Err() != nil:
+			return nil, message.ErrFull
 		}
-		return nil, err
+		return nil, ErrUnsent
 	}
 	b := &Body{stream: s, frames: newFrameReader(s), length: -1, noBody: fields[0].Value == "HEAD", done: done}
 	b.stop = context.AfterFunc(ctx, func() { cancelStream(s, requestCancelled) }) // the reader then calls release

@@ -91,6 +91,10 @@ func (e *Error) Error() string { return "http3: " + e.Text }
 // be sent again over another connection.
 var ErrUnsent = errors.New("http3: server closes the connection")
 
+// ErrFull means that the server allows no further stream on the connection for
+// now. The request was not sent.
+var ErrFull = errors.New("http3: server allows no further request on the connection")
+
 // A TLSError means that the TLS handshake of a QUIC connection failed.
 type TLSError struct{ Err error }
 
