@@ -35,6 +35,8 @@ func TestNameServers(t *testing.T) {
 		{"DoH, other family", append([]string{"-4"}, over...), "http://six.test:" + port + "/hello", 4, ""},
 		{"DoH, no https", []string{"--doh-url", "http://" + s.Addr}, url, 2, "https"},
 		{"DoH, server answers no DNS", []string{"--doh-url", "https://" + site.Addr + "/"}, url, 5, ""},
+		{"DoH, interface", append([]string{"--dns-interface", "lo"}, over...), url + "/hello", 0, ""},
+		{"DoH, address of another machine", append([]string{"--dns-ipv4-addr", "192.0.2.9"}, over...), url + "/hello", 4, "192.0.2.9"},
 		{"servers", plain, url + "/hello", 0, ""},
 		{"servers, local address", append([]string{"--dns-ipv4-addr", "127.0.0.1"}, plain...), url + "/hello", 0, ""},
 		{"servers, interface", append([]string{"--dns-interface", "lo"}, plain...), url + "/hello", 0, ""},

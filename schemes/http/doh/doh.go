@@ -23,6 +23,10 @@ type Options struct {
 	TLS      *tls.Config    // for the connections to the server; nil means the defaults
 	Resolver fetch.Resolver // resolves the name of the server; nil means fetch.SystemResolver
 	Policy   fetch.Policy   // Blocked and the time limits are used
+
+	// LocalAddrs are the local addresses of the connections to the server, as
+	// fetch.Options.LocalAddrs.
+	LocalAddrs []netip.Addr
 }
 
 // A Resolver is a [fetch.Resolver] that sends queries to one server. It has its
@@ -54,7 +58,7 @@ func New(o Options) (*Resolver, error) {
 	p := fetch.Allowlist(strings.TrimSuffix(strings.Trim(u.Host(), "[]"), "."))
 	p.Blocked, p.Connect, p.Idle = o.Policy.Blocked, o.Policy.Connect, o.Policy.Idle
 	p.MaxHops, p.MaxBody = -1, maxAnswer
-	client := fetch.New(fetch.Options{Policy: p, TLS: o.TLS, Resolver: o.Resolver}, http.Schemes(http.Options{})...)
+	client := fetch.New(fetch.Options{Policy: p, TLS: o.TLS, Resolver: o.Resolver, LocalAddrs: o.LocalAddrs}, http.Schemes(http.Options{})...)
 	return &Resolver{client: client, url: u}, nil
 }
 

@@ -89,7 +89,7 @@ func (f *Flags) openResolver(ctx context.Context, s *console.Streams, p fetch.Po
 		settings := f.TLS.settings()
 		settings.Cert, settings.Key, settings.Pass, settings.Pinned = "", "", "", ""
 		settings.Insecure, settings.Status = f.dns.insecure, f.dns.status
-		o := doh.Options{URL: f.dns.doh, Resolver: r, Policy: p}
+		o := doh.Options{URL: f.dns.doh, Resolver: r, Policy: p, LocalAddrs: local}
 		if o.TLS, err = settings.Config(ctx, tlsConsole(s)); err != nil {
 			return nil, nil, err
 		}
