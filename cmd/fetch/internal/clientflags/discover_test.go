@@ -72,6 +72,16 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
+// TestDiscoverSocket checks that the names of servers behind a Unix domain socket
+// are not sent to the DNS server.
+func TestDiscoverSocket(t *testing.T) {
+	for _, socket := range []string{"", "/run/server"} {
+		if discover := new(OpenClient).discoverer(&Flags{route: routeFlags{socket: socket}}); (discover == nil) != (socket != "") {
+			t.Errorf("socket %q: discovers %t", socket, discover != nil)
+		}
+	}
+}
+
 // TestDiscoverFinalDot checks that a record leads to the address of the URL, which
 // has a final dot.
 func TestDiscoverFinalDot(t *testing.T) {

@@ -28,6 +28,15 @@ func (f *HTTPFlags) selectHTTP3(o h3.Options) http.HTTP3 {
 	return h3.New(o)
 }
 
+// discoverer returns the function discover, or nil if requests use a Unix domain
+// socket. Their names are not resolved, and HTTP/3 cannot use the socket.
+func (c *OpenClient) discoverer(f *Flags) func(ctx context.Context, host string, port uint16) []string {
+	if f.route.socket != "" {
+		return nil
+	}
+	return c.discover
+}
+
 // discover returns the addresses at which the HTTPS records of a server offer
 // HTTP/3. It needs --doh-url, because the resolver of the system cannot query
 // these records. It returns no address if a proxy is used, because HTTP/3 cannot
@@ -59,7 +68,7 @@ func (c *OpenClient) discover(ctx context.Context, host string, port uint16) (al
 // --doh-url is set.
 func (c *OpenClient) useHTTP3(f *Flags, spec *Spec) {
 	if f.dns.doh != "" && spec.Schemes.HTTP.HTTP3 != nil {
-		spec.Schemes.HTTP.HTTP3 = f.HTTP.selectHTTP3(h3.Options{Discover: c.discover, HeadStart: f.sockets.headStart()})
+		spec.Schemes.HTTP.HTTP3 = f.HTTP.selectHTTP3(h3.Options{Discover: c.discoverer(f), HeadStart: f.sockets.headStart()})
 	}
 }
 
@@ -73,7 +82,7 @@ func (c *OpenClient) useAltSvc(f *Flags, object *HTTPObjectFlags, spec *Spec) er
 	if err := object.altSvc.read(store.Read); err != nil {
 		return err
 	}
-	spec.Schemes.HTTP.HTTP3 = f.HTTP.selectHTTP3(h3.Options{AltSvc: store, Discover: c.discover, HeadStart: f.sockets.headStart()})
+	spec.Schemes.HTTP.HTTP3 = f.HTTP.selectHTTP3(h3.Options{AltSvc: store, Discover: c.discoverer(f), HeadStart: f.sockets.headStart()})
 	spec.Innermost = append(spec.Innermost, store.Middleware)
 	c.saves = append(c.saves, func() error {
 		if !store.Changed() {
