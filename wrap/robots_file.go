@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/robots"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -124,13 +126,16 @@ func redirectRequest(ask *fetch.Request, resp *fetch.Response) *fetch.Request {
 }
 
 // isMissing reports whether a status code or an error means that a file does
-// not exist (RFC 9309 section 2.3.1.3).
+// not exist (RFC 9309 section 2.3.1.3). An answer of a proxy says nothing about
+// the file.
 func isMissing(code int, err error) bool {
-	if err == nil {
+	var refused *proxy.RefusedError
+	var login *proxy.AuthRequiredError
+	if err == nil || errors.As(err, &refused) || errors.As(err, &login) {
 		return false
 	}
 	if code = cmp.Or(code, codeOf(err)); code >= 400 {
-		return code < 500 && code != 429
+		return code < 500 && code != http.StatusProxyAuthRequired && code != http.StatusTooManyRequests
 	}
 	return slices.Contains([]fetch.Fault{fetch.NotFound, fetch.Denied, fetch.Auth}, fetch.FaultOf(err))
 }

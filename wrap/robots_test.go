@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/base/robots"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -75,6 +76,7 @@ func TestRobots(t *testing.T) {
 	cut := func() (*fetch.Response, error) {
 		return &fetch.Response{Code: 200, Body: io.NopCloser(io.MultiReader(strings.NewReader(closed), &failing{fetch.Truncated}))}, nil
 	}
+	refused := &fetch.Error{Code: 403, Err: fetch.Connect.With(&proxy.RefusedError{Proto: "http", Code: 403})}
 	busyFor := &fetch.Error{RetryAfter: 30 * time.Second, Err: fetch.TryLater}
 	for _, c := range []struct {
 		name, url string
@@ -93,6 +95,9 @@ func TestRobots(t *testing.T) {
 		{"401", "http://h/no", script{"http://h/robots.txt": status(401, fetch.Auth)}, nil, 0},
 		{"403", "http://h/no", script{"http://h/robots.txt": status(403, fetch.Denied)}, nil, 0},
 		{"410 as error", "http://h/no", script{"http://h/robots.txt": fails(&fetch.Error{Code: 410, Err: fetch.NotFound})}, nil, 0},
+		{"407 of a proxy", "http://h/yes", script{"http://h/robots.txt": status(407, fetch.Auth)}, fetch.Auth, 0},
+		{"login of a proxy", "https://h/yes", script{"https://h/robots.txt": fails(fetch.Auth.With(&proxy.AuthRequiredError{}))}, fetch.Auth, 0},
+		{"refused by a proxy", "https://h/yes", script{"https://h/robots.txt": fails(refused)}, fetch.Connect, 0},
 		{"429", "http://h/yes", script{"http://h/robots.txt": status(429, busyFor)}, fetch.TryLater, 0},
 		{"500", "http://h/yes", script{"http://h/robots.txt": status(500, fetch.TryLater)}, fetch.TryLater, 0},
 		{"unreachable", "http://h/yes", script{"http://h/robots.txt": fails(fetch.Connect)}, fetch.Connect, 0},
