@@ -59,7 +59,7 @@ func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 		switch {
 		case err == nil && x.code == http.StatusMisdirectedRequest && c.addr != wr.address: // RFC 7838 section 6
 			x.body.Close()
-			h.dead.mark(c.addr)
+			h.dead.mark(wr.address, c.addr)
 			addrs = slices.DeleteFunc(addrs, func(addr string) bool { return addr == c.addr })
 		case err == nil:
 			return x, nil, nil
@@ -67,11 +67,11 @@ func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 		case !again && (isUnsent(err) || reused && errors.As(err, &lost) && !lost.Reset):
 			again = true
 		case !h.only() && isUnsent(err) && ctx.Err() == nil:
-			h.dead.mark(c.addr)
+			h.dead.mark(wr.address, c.addr)
 			addrs = slices.DeleteFunc(addrs, func(addr string) bool { return addr == c.addr })
 		default:
 			if ctx.Err() == nil && (fetch.FaultOf(err) == fetch.Timeout || errors.As(err, &lost) && !lost.Reset) {
-				h.dead.mark(c.addr)
+				h.dead.mark(wr.address, c.addr)
 			}
 			return nil, nil, h3Fault(ctx, err, fetch.Connect)
 		}
@@ -96,7 +96,7 @@ func (h *h3) addresses(ctx context.Context, wr *wireRequest) []string {
 	if h.only() {
 		return all
 	}
-	return slices.DeleteFunc(all, h.dead.has)
+	return slices.DeleteFunc(all, func(addr string) bool { return h.dead.has(wr.address, addr) })
 }
 
 // connect returns a connection to one of addrs. It returns errNoHTTP3, and

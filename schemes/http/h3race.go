@@ -115,7 +115,7 @@ func (h *h3) dialAny(
 			err = ended
 		}
 		if !h.only() && (ended == nil || ended == errFaster) {
-			h.dead.mark(addr)
+			h.dead.mark(wr.address, addr)
 			t.Connectionf("HTTP/3 at %s: %v", addr, err)
 		}
 		if ended != nil {
@@ -132,26 +132,31 @@ func sameHost(a, b string) bool {
 	return err == nil && otherErr == nil && host == other
 }
 
-// deadAddresses contains the addresses that did not answer, for deadTime. The
-// zero value is empty.
+// deadAddresses contains the addresses that did not answer for a server, for
+// deadTime. A server could otherwise name the address of another one, which
+// rejects the name of the first, and would disable HTTP/3 there. The zero value is
+// empty.
 type deadAddresses struct {
 	mu    sync.Mutex
-	until map[string]time.Time
+	until map[deadAddress]time.Time
 }
 
-func (d *deadAddresses) has(addr string) bool {
+// A deadAddress is an address at which HTTP/3 was tried for the server at own.
+type deadAddress struct{ own, addr string }
+
+func (d *deadAddresses) has(own, addr string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return time.Now().Before(d.until[addr])
+	return time.Now().Before(d.until[deadAddress{own, addr}])
 }
 
-func (d *deadAddresses) mark(addr string) {
+func (d *deadAddresses) mark(own, addr string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.until == nil || len(d.until) >= maxDead {
-		d.until = map[string]time.Time{}
+		d.until = map[deadAddress]time.Time{}
 	}
-	d.until[addr] = time.Now().Add(deadTime)
+	d.until[deadAddress{own, addr}] = time.Now().Add(deadTime)
 }
 
 // A tcpConn is a TLS connection that is opened before the request that uses it.

@@ -226,7 +226,7 @@ func TestHTTP3Misdirected(t *testing.T) {
 				t.Errorf("%d restarts", restarts)
 			}
 		}
-		if !h.dead.has("alternative") || h.dead.has("own") {
+		if !h.dead.has("own", "alternative") || h.dead.has("own", "own") || h.dead.has("alternative", "alternative") {
 			t.Errorf("dead addresses: %v", h.dead.until)
 		}
 		close(done)

@@ -58,10 +58,26 @@ func TestHTTP3Unserved(t *testing.T) {
 			transport := unservedTransport{raceTransport{addrs: []string{"a.test:443"}, only: c.only}, c.err}
 			h := h3{env: fetch.Env{Net: raceNet{}}, transport: transport, pool: h3pool{done: done}}
 			_, _, err := h.send(t.Context(), "", &fetch.Request{}, &wireRequest{method: "GET", address: "a.test:443"})
-			if !errors.Is(err, c.want) || !c.only && h.dead.has("a.test:443") != c.dead {
+			if !errors.Is(err, c.want) || !c.only && h.dead.has("a.test:443", "a.test:443") != c.dead {
 				t.Errorf("%s: got %v, dead addresses %v", c.name, err, h.dead.until)
 			}
 			close(done)
 		})
+	}
+}
+
+// TestHTTP3DeadOfOther checks that a server cannot disable HTTP/3 at the address of
+// another server by naming it as an alternative service.
+func TestHTTP3DeadOfOther(t *testing.T) {
+	const own, other = "a.test:443", "b.test:443"
+	transport := raceTransport{addrs: []string{other}, took: map[string]time.Duration{other: -1}}
+	h := h3{env: fetch.Env{Net: raceNet{}}, transport: transport}
+	if _, err := h.dialAny(t.Context(), nil, &wireRequest{address: own}, []string{other}, func() {}); err == nil {
+		t.Fatal("no error")
+	}
+	for address, want := range map[string]int{own: 0, other: 1} {
+		if got := h.addresses(t.Context(), &wireRequest{address: address}); len(got) != want {
+			t.Errorf("%s: addresses %q, want %d", address, got, want)
+		}
 	}
 }
