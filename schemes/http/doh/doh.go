@@ -37,8 +37,12 @@ type Resolver struct {
 	client *fetch.Client
 	url    uri.URI
 
+	done    context.Context // ends when the Resolver is closed
+	close   context.CancelFunc
+	lookups sync.WaitGroup // running lookups of HTTPS records
+
 	mu    sync.Mutex
-	known map[string]known // by host and port
+	known map[string]*known // by host and port
 }
 
 // Limits for answers.
@@ -59,11 +63,20 @@ func New(o Options) (*Resolver, error) {
 	p.Blocked, p.Connect, p.Idle = o.Policy.Blocked, o.Policy.Connect, o.Policy.Idle
 	p.MaxHops, p.MaxBody = -1, maxAnswer
 	client := fetch.New(fetch.Options{Policy: p, TLS: o.TLS, Resolver: o.Resolver, LocalAddrs: o.LocalAddrs}, http.Schemes(http.Options{})...)
-	return &Resolver{client: client, url: u}, nil
+	r := &Resolver{client: client, url: u}
+	r.done, r.close = context.WithCancel(context.Background())
+	return r, nil
 }
 
-// Close closes the connections to the server.
-func (r *Resolver) Close() error { return r.client.Close() }
+// Close ends the lookups of HTTPS records and closes the connections to the
+// server.
+func (r *Resolver) Close() error {
+	r.mu.Lock()
+	r.close() // no lookup starts after it
+	r.mu.Unlock()
+	r.lookups.Wait()
+	return r.client.Close()
+}
 
 // LookupNetIP returns the addresses of a host. The network is "ip", "ip4" or
 // "ip6". The error has the Fault DNS. If the server could not be reached, or

@@ -38,10 +38,11 @@ const (
 	lookupTime   = 3 * time.Second  // limit for the lookup
 )
 
-// known are the remembered services of an origin.
+// known are the remembered services of an origin, or a running lookup.
 type known struct {
+	done     chan struct{} // closed after the lookup, which sets the other fields
 	services []Service
-	err      error // of the lookup
+	err      error
 	until    time.Time
 }
 
@@ -49,33 +50,57 @@ type known struct {
 // records (RFC 9460), those with the highest priority first. It returns none if
 // there are no such records. The lookup takes at most three seconds. The Resolver
 // remembers the result for the time to live of the records, but at most for one
-// hour, and an error for ten seconds.
+// hour, and an error for ten seconds. If ctx ends earlier, the lookup continues for
+// later calls, so that a slow server delays only the first one.
 func (r *Resolver) Services(ctx context.Context, host string, port uint16) ([]Service, error) {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	k := r.claim(strings.ToLower(strings.TrimSuffix(host, ".")), port)
+	select {
+	case <-k.done:
+		return k.services, k.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// claim returns the remembered services of an origin or a running lookup. If there
+// are none, it starts a lookup.
+func (r *Resolver) claim(host string, port uint16) *known {
 	key := host + ":" + strconv.Itoa(int(port))
 	r.mu.Lock()
-	k, ok := r.known[key]
-	r.mu.Unlock()
-	if ok && time.Now().Before(k.until) {
-		return k.services, k.err
-	}
-	owner := host
-	if port != 443 { // RFC 9460 section 9.1
-		owner = "_" + strconv.Itoa(int(port)) + "._https." + host
-	}
-	within, cancel := context.WithTimeout(ctx, lookupTime)
-	defer cancel()
-	services, life, err := r.services(within, owner, host, port)
-	if ctx.Err() != nil {
-		return nil, err
-	}
-	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.known == nil || len(r.known) >= maxKnown {
-		r.known = map[string]known{}
+	if k := r.known[key]; k != nil {
+		select {
+		case <-k.done:
+			if time.Now().Before(k.until) {
+				return k
+			}
+		default:
+			return k
+		}
 	}
-	r.known[key] = known{services, err, time.Now().Add(min(max(life, shortest), longest))}
-	return services, err
+	if r.known == nil || len(r.known) >= maxKnown {
+		r.known = map[string]*known{}
+	}
+	k := &known{done: make(chan struct{})}
+	if r.done.Err() != nil {
+		k.err = fetch.Usage.Errorf("the resolver is closed")
+		close(k.done)
+		return k
+	}
+	r.known[key] = k
+	r.lookups.Go(func() {
+		defer close(k.done)
+		ctx, cancel := context.WithTimeout(r.done, lookupTime)
+		defer cancel()
+		owner := host
+		if port != 443 { // RFC 9460 section 9.1
+			owner = "_" + strconv.Itoa(int(port)) + "._https." + host
+		}
+		var life time.Duration
+		k.services, life, k.err = r.services(ctx, owner, host, port)
+		k.until = time.Now().Add(min(max(life, shortest), longest))
+	})
+	return k
 }
 
 // services follows the records in AliasMode from owner to those in ServiceMode.
