@@ -20,6 +20,7 @@ type grant struct {
 
 	typed      bool         // the user entered the URL
 	configured bool         // the target is from the configuration
+	template   bool         // the configuration supplied the URL, as for a urn
 	pageKnown  bool         // the address of the server that supplied the URL is known
 	pageClass  class        // class of the server that supplied the URL
 	network    netip.Prefix // neighbourhood of the server that supplied the URL, if private or link-local
@@ -77,6 +78,7 @@ func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*gr
 		// The redirects of a scheme without servers, such as urn, come from the
 		// configuration.
 		g.configured = from != nil && from.Port == 0 && slices.Contains(from.Trust, target.Address())
+		g.template = g.configured
 	}
 	if target.Host == "" || scheme.Port == 0 {
 		return g, nil
@@ -110,6 +112,12 @@ func (g *grant) withOtherPort() *grant {
 func (g *grant) isPageServer(t Target) bool {
 	o := t.Origin()
 	return g.pageOrigin.Host != "" && g.pageOrigin.Host == o.Host && g.pageOrigin.Port == o.Port
+}
+
+// isUnresolved reports whether a proxy resolved the host of t for the document that
+// supplied the URL.
+func (g *grant) isUnresolved(t Target) bool {
+	return g.pageOrigin.Host != "" && g.pageOrigin.Host == t.Origin().Host && !g.pageKnown
 }
 
 // withConfiguredTarget returns a copy of the grant for a connection to an
@@ -200,8 +208,13 @@ func (g *grant) key() string {
 	switch {
 	case g.typed:
 		key = "typed"
+	case g.template: // may have every address
+		key = "configured"
 	case g.network.IsValid():
 		key = "from " + g.network.String()
+	}
+	if g.isPageServer(g.target) && slices.Contains(textServices, g.target.Port) || g.isUnresolved(g.target) {
+		key += ", own server" // pages of other servers have fewer permissions
 	}
 	if g.anonymous {
 		key += anonymousKey

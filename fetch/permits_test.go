@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -69,5 +70,50 @@ func TestPermits(t *testing.T) {
 				t.Errorf("got %v, want %v", got, c.ok)
 			}
 		})
+	}
+}
+
+// TestKeysOfPermissions checks that a request does not share the pooled
+// connections of a request with more permissions.
+func TestKeysOfPermissions(t *testing.T) {
+	from := func(u, peer string) *Source {
+		s := &Source{URL: uri.MustParse(u)}
+		s.Peer, _ = netip.ParseAddr(peer)
+		return s
+	}
+	for _, c := range []struct {
+		name, url   string
+		first, then *Source
+		same        bool
+	}{
+		{"two public pages", "http://h.example/", from("http://a.example/", "8.8.8.8"), from("http://b.example/", "9.9.9.9"), true},
+		{"server of a template and public page", "http://h.example/", from("name:x", ""), from("http://b.example/", "9.9.9.9"), false},
+		{"pages behind a proxy", "http://h.example/", from("http://h.example/", ""), from("http://b.example/", ""), false},
+		{"pages of one network", "http://h.example:8080/", from("http://h.example:8080/", "10.0.0.5"), from("http://b.example/", "10.0.0.6"), true},
+		{"pages of one network, text service", "http://h.example:9200/", from("http://h.example:9200/", "10.0.0.5"), from("http://b.example/", "10.0.0.6"), false},
+	} {
+		var keys []string
+		web := page(nil)
+		web.Open = func(env Env) Driver {
+			return DriverFunc(func(ctx context.Context, _ *Request) (*Response, error) {
+				keys = append(keys, env.Net.Key(ctx))
+				resp := &Response{}
+				text(resp, "x")
+				return resp, nil
+			})
+		}
+		names := Scheme{Name: "name", Links: scheme.Links{To: []string{"http"}}, Trust: []string{"h.example:80"}}
+		client := New(Options{Policy: Typed()}, web, names)
+		for _, source := range []*Source{c.first, c.then} {
+			resp, err := client.Do(t.Context(), &Request{URL: uri.MustParse(c.url), From: source})
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			resp.Body.Close()
+		}
+		client.Close()
+		if same := keys[0] == keys[1]; same != c.same {
+			t.Errorf("%s: keys %q", c.name, keys)
+		}
 	}
 }

@@ -114,7 +114,7 @@ func (d *dialer) sendsName(scheme string, g *grant, t Target) (bool, error) {
 		return true, nil
 	case d.policy.reach != anywhere || !proxy.Resolves(scheme):
 		return false, nil
-	case g.typed || g.configured, g.pageOrigin.Host != "" && g.pageOrigin.Host == t.Origin().Host && !g.pageKnown:
+	case g.typed || g.configured, g.isUnresolved(t):
 		return true, nil
 	case scheme != "socks4a" && scheme != "socks5h":
 		return false, nil
