@@ -128,13 +128,19 @@ func (g *grant) withConfiguredTarget() *grant {
 	return &s
 }
 
+// setPage sets the class and the network of the server that supplied the URL. An
+// unknown address, and one that no server on the Internet should have, count as
+// public.
 func (g *grant) setPage(peer netip.Addr) {
 	g.pageClass = public
 	if !peer.IsValid() {
 		return
 	}
-	if g.pageClass = classOf(peer); g.pageClass == private || g.pageClass == linkLocal {
-		g.network = neighbourhood(peer)
+	switch c := classOf(peer); c {
+	case private, linkLocal:
+		g.pageClass, g.network = c, neighbourhood(peer)
+	case loopback:
+		g.pageClass = c
 	}
 }
 
@@ -188,13 +194,13 @@ func (p *Policy) rejectPort(rule string, t Target, typed bool) error {
 
 // allowsClass reports whether a server may link to an address of the given
 // class. The address must be as public as the server or more public. If the
-// server is on a private network, a private address must be in the same
-// neighbourhood.
+// server is on a private network or on the local link, an address that is not
+// public must be in the same neighbourhood.
 func (g *grant) allowsClass(a netip.Addr, c class) bool {
 	if c <= reserved || c < g.pageClass {
 		return false
 	}
-	if c == g.pageClass && g.network.IsValid() {
+	if c < public && g.network.IsValid() {
 		return g.network.Contains(a.WithZone("").Unmap())
 	}
 	return true
