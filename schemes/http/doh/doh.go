@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/base64"
+	"errors"
 	"io"
 	"net/netip"
 	"strings"
@@ -199,12 +200,18 @@ func detach(ctx context.Context) (own context.Context, end func()) {
 
 // lookupError adds the name to the error of a request to the DNS server. The
 // caller must not mistake the status of this server for the status of an object,
-// so that such an error has the Fault DNS and no code.
+// so that such an error has the Fault DNS or TryLater, and no code.
 func lookupError(name dnsmessage.Name, err error) error {
 	const format = "DNS over HTTPS for %s: "
 	switch f := fetch.FaultOf(err); f {
 	case fetch.Auth, fetch.Denied, fetch.NotFound, fetch.Loop, fetch.TooLarge:
 		return fetch.DNS.Errorf(format+"%v", name, err)
+	case fetch.TryLater:
+		later := &fetch.Error{Err: f.Errorf(format+"%v", name, err)}
+		if e, ok := errors.AsType[*fetch.Error](err); ok {
+			later.RetryAfter = e.RetryAfter
+		}
+		return later
 	default:
 		return f.Errorf(format+"%w", name, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 
@@ -118,6 +119,7 @@ func TestHostileAnswers(t *testing.T) {
 				switch c.media {
 				case "401", "403", "404", "429":
 					code, _ := strconv.Atoi(c.media)
+					w.Header().Set("Retry-After", "7")
 					w.WriteHeader(code)
 				case "302":
 					http.Redirect(w, r, "/", http.StatusFound)
@@ -138,8 +140,8 @@ func TestHostileAnswers(t *testing.T) {
 			if join(addrs) != c.want || (err != nil) != (c.want == "") || err != nil && fetch.FaultOf(err) != c.fault {
 				t.Errorf("got %v, %v, want %q and %v", addrs, err, c.want, c.fault)
 			}
-			if e, ok := errors.AsType[*fetch.Error](err); ok && c.fault == fetch.DNS {
-				t.Errorf("the error has the code %d of the DNS server", e.Code)
+			if e, ok := errors.AsType[*fetch.Error](err); ok && (c.fault == fetch.DNS || e.Code != 0 || e.RetryAfter != 7*time.Second) {
+				t.Errorf("the error has the code %d of the DNS server, and the pause %v", e.Code, e.RetryAfter)
 			}
 		})
 	}
