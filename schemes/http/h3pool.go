@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
@@ -33,6 +34,7 @@ type h3pool struct {
 
 	mu       sync.Mutex
 	conns    map[string][]*h3conn
+	limits   map[string]int // of further connections, by key; see limit
 	dialing  map[string]*h3dial
 	watching bool
 }
@@ -80,7 +82,7 @@ func (p *h3pool) get(
 		}
 		return nil, false, err
 	}
-	c.key, c.active, c.limit = key, 1, message.MaxRequests
+	c.key, c.active, c.limit = key, 1, cmp.Or(p.limits[key], message.MaxRequests)
 	p.conns[key] = append(p.conns[key], c)
 	return c, false, nil
 }
@@ -91,7 +93,7 @@ func (p *h3pool) claim(key string, addrs []string) (*h3conn, *h3dial) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conns == nil {
-		p.conns, p.dialing = map[string][]*h3conn{}, map[string]*h3dial{}
+		p.conns, p.limits, p.dialing = map[string][]*h3conn{}, map[string]int{}, map[string]*h3dial{}
 	}
 	if !p.watching && p.done != nil {
 		p.watching = true
@@ -113,9 +115,7 @@ func (p *h3pool) claim(key string, addrs []string) (*h3conn, *h3dial) {
 			return c, nil
 		}
 	}
-	if len(p.conns[key]) == 0 {
-		delete(p.conns, key)
-	}
+	p.forget(key)
 	if wait := p.dialing[key]; wait != nil {
 		return nil, wait
 	}
@@ -138,7 +138,8 @@ func (p *h3pool) put(c *h3conn) {
 }
 
 // limit reduces the maximum number of requests on c to the current number, because
-// the server allows no more streams. It reports false if no request uses c.
+// the server allows no more streams. The same applies to later connections with the
+// key of c. It reports false if no request uses c.
 func (p *h3pool) limit(c *h3conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,6 +147,7 @@ func (p *h3pool) limit(c *h3conn) bool {
 		return false
 	}
 	c.limit = c.active
+	p.limits[c.key] = c.limit
 	return true
 }
 
@@ -162,8 +164,14 @@ func (p *h3pool) closeIdle(c *h3conn) {
 func (p *h3pool) remove(c *h3conn) {
 	c.Close()
 	p.conns[c.key] = slices.DeleteFunc(p.conns[c.key], func(other *h3conn) bool { return other == c })
-	if len(p.conns[c.key]) == 0 {
-		delete(p.conns, c.key)
+	p.forget(c.key)
+}
+
+// forget removes a key without connections. The caller must hold p.mu.
+func (p *h3pool) forget(key string) {
+	if len(p.conns[key]) == 0 {
+		delete(p.conns, key)
+		delete(p.limits, key)
 	}
 }
 

@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -92,5 +93,47 @@ func TestH3PoolForgetsClosed(t *testing.T) {
 			close(done) // the pool then closes its idle connections
 			synctest.Wait()
 		})
+	}
+}
+
+// TestH3PoolLimit checks that a server which allows few requests gets more
+// connections, and that a new one starts with the limit of the others.
+func TestH3PoolLimit(t *testing.T) {
+	var p h3pool
+	dials := 0
+	get := func() *h3conn {
+		c, _, err := p.get(t.Context(), "key", []string{"a"}, func() (*h3conn, error) {
+			dials++
+			return &h3conn{Conn: &closingConn{}, addr: "a"}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first := get()
+	if second := get(); second != first {
+		t.Fatal("the second request does not share the connection")
+	}
+	p.put(first) // the second request got no stream
+	if !p.limit(first) {
+		t.Fatal("the first request does not use the connection")
+	}
+	get()
+	get()
+	if dials != 3 {
+		t.Errorf("%d connections for three requests, want 3", dials)
+	}
+	p.put(first)
+	if p.limit(first) {
+		t.Error("a connection without requests was limited")
+	}
+	p.closeIdle(first)
+	for _, c := range slices.Clone(p.conns["key"]) {
+		p.put(c)
+		p.closeIdle(c)
+	}
+	if len(p.conns) > 0 || len(p.limits) > 0 {
+		t.Errorf("left %v and %v", p.conns, p.limits)
 	}
 }
