@@ -23,7 +23,7 @@ type Options struct {
 	URL      string         // of the DNS server, such as https://dns.example.org/dns-query
 	TLS      *tls.Config    // for the connections to the server; nil means the defaults
 	Resolver fetch.Resolver // resolves the name of the server; nil means fetch.SystemResolver
-	Policy   fetch.Policy   // Blocked and the time limits are used
+	Policy   fetch.Policy   // Blocked, Ports and the time limits are used
 
 	// LocalAddrs are the local addresses of the connections to the server, as
 	// fetch.Options.LocalAddrs.
@@ -61,7 +61,7 @@ func New(o Options) (*Resolver, error) {
 		return nil, fetch.Usage.Errorf("the URL of the DNS server is not an https URL") // the text may contain a password
 	}
 	p := fetch.Allowlist(strings.TrimSuffix(strings.Trim(u.Host(), "[]"), "."))
-	p.Blocked, p.Connect, p.Idle = o.Policy.Blocked, o.Policy.Connect, o.Policy.Idle
+	p.Blocked, p.Ports, p.Connect, p.Idle = o.Policy.Blocked, o.Policy.Ports, o.Policy.Connect, o.Policy.Idle
 	p.MaxHops, p.MaxBody = -1, maxAnswer
 	client := fetch.New(fetch.Options{Policy: p, TLS: o.TLS, Resolver: o.Resolver, LocalAddrs: o.LocalAddrs}, http.Schemes(http.Options{})...)
 	r := &Resolver{client: client, url: u}
@@ -206,6 +206,8 @@ func lookupError(name dnsmessage.Name, err error) error {
 	switch f := fetch.FaultOf(err); f {
 	case fetch.Auth, fetch.Denied, fetch.NotFound, fetch.Loop, fetch.TooLarge:
 		return fetch.DNS.Errorf(format+"%v", name, err)
+	case fetch.BadAddress: // no setting allows the address
+		return f.Errorf(format+"%v", name, err)
 	case fetch.TryLater:
 		later := &fetch.Error{Err: f.Errorf(format+"%v", name, err)}
 		if e, ok := errors.AsType[*fetch.Error](err); ok {
