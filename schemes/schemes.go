@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/schemes/gemini"
 	"github.com/anyurl/fetch/schemes/gopher"
 	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/http/ipfs"
 	"github.com/anyurl/fetch/schemes/http/s3"
 	"github.com/anyurl/fetch/schemes/ldap"
 	"github.com/anyurl/fetch/schemes/mail"
@@ -56,6 +57,7 @@ type Options struct {
 	Gemini   gemini.Options
 	Gopher   gopher.Options
 	HTTP     http.Options
+	IPFS     ipfs.Options
 	LDAP     ldap.Options
 	Mail     mail.Options
 	NFS      nfs.Options
@@ -84,6 +86,7 @@ func All(o Options) []fetch.Scheme {
 		gemini.Schemes(o.Gemini),
 		gopher.Schemes(o.Gopher),
 		http.Schemes(o.HTTP),
+		ipfs.Schemes(o.IPFS),
 		ldap.Schemes(o.LDAP),
 		mail.Schemes(o.Mail),
 		mailserver.Schemes(),

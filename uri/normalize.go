@@ -28,7 +28,8 @@ func (l Level) String() string {
 
 // Normalize returns the normal form of u at level l. It removes dot segments
 // from absolute paths of URIs that have a scheme or an authority. The letter
-// case of a zone identifier is kept.
+// case of a zone identifier is kept, and that of a content identifier in base 58
+// in an ipfs URI.
 //
 // At level ByScheme, Normalize also removes an empty port and the [DefaultPort]
 // of the scheme. In http, https, ws, wss, ftp, gopher, gemini and spartan URIs
@@ -41,7 +42,11 @@ func (u URI) Normalize(l Level) URI {
 	p := u.Parts()
 	p.Scheme = strings.ToLower(p.Scheme)
 	p.Userinfo = normalizeEncoding(p.Userinfo)
-	p.Host = normalizeHost(p.Host)
+	if keepsCase(p) {
+		p.Host = normalizeEncoding(p.Host)
+	} else {
+		p.Host = normalizeHost(p.Host)
+	}
 	if l == ByScheme {
 		p = p.normalizeFileHost()
 	}
@@ -101,6 +106,12 @@ func normalizePath(p Parts) string {
 		return "/." + string(b)
 	}
 	return string(b)
+}
+
+// keepsCase reports whether the host is a content identifier in base 58, in which
+// upper and lower case differ.
+func keepsCase(p Parts) bool {
+	return p.Scheme == "ipfs" && (strings.HasPrefix(p.Host, "Qm") || strings.HasPrefix(p.Host, "z"))
 }
 
 // normalizeHost converts host to lower case. A zone identifier keeps its case.

@@ -23,6 +23,10 @@ func TestNormalize(t *testing.T) {
 		{"file:/.//a", "file:/.//a", "file:////a"},
 		{"file:a", "file:a", "file:a"},
 		{"file://h/a", "file://h/a", "file://h/a"},
+		{"ipfs://QmAb/a", "ipfs://QmAb/a", "ipfs://QmAb/a"}, // the case of base 58 is significant,
+		{"IPFS://zAb:443/a", "ipfs://zAb:443/a", "ipfs://zAb/a"},
+		{"ipfs://BAFY/a", "ipfs://bafy/a", "ipfs://bafy/a"}, // but not that of base 32
+		{"http://QmAb/a", "http://qmab/a", "http://qmab/a"},
 		{"file://u@localhost/a", "file://u@localhost/a", "file://u@localhost/a"},
 		{"a/../b", "a/../b", "a/../b"},    // relative paths keep their dot segments,
 		{"/a/../b", "/a/../b", "/a/../b"}, // which depend on the base URI

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -19,10 +20,11 @@ func overrideKinds(t *testing.T) (kinds []override.Kind) {
 	t.Helper()
 	files, err := filepath.Glob("../../fetch/override/*.go")
 	more, err2 := filepath.Glob("../../schemes/*/*.go")
-	if err != nil || err2 != nil {
-		t.Fatal(err, err2)
+	below, err3 := filepath.Glob("../../schemes/*/ipfs/*.go")
+	if err != nil || err2 != nil || err3 != nil {
+		t.Fatal(err, err2, err3)
 	}
-	for _, name := range append(files, more...) {
+	for _, name := range slices.Concat(files, more, below) {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 		if err != nil {
 			t.Fatal(err)

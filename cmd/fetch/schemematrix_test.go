@@ -15,7 +15,7 @@ import (
 // The declarations of the schemes do not contain these facts. The tests of each
 // scheme check them.
 var (
-	resumable  = []string{"http", "https", "dav", "davs", "s3", "ftp", "ftps", "sftp", "scp", "nfs", "file", "afs", "imap", "imaps", "wais", "z39.50r"}
+	resumable  = []string{"http", "https", "dav", "davs", "s3", "ipfs", "ftp", "ftps", "sftp", "scp", "nfs", "file", "afs", "imap", "imaps", "wais", "z39.50r"}
 	upgradable = []string{"ftp", "imap", "pop", "pop3", "news", "nntp", "ldap", "x500"} // to TLS, by a command
 	overUDP    = []string{"tftp", "prospero"}
 	logins     = map[string]string{

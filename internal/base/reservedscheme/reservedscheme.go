@@ -13,5 +13,6 @@ func Describe(name string) (description string, ok bool) {
 // schemes describes the schemes of RFC 1630, RFC 1738 and their drafts
 // that have no driver. The descriptions appear in errors and help texts.
 var schemes = map[string]string{
-	"cso": "entries of a CSO name server",
+	"cso":  "entries of a CSO name server",
+	"ipns": "names of IPFS objects",
 }

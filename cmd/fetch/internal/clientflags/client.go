@@ -40,6 +40,7 @@ type Flags struct {
 	Mail     mailFlags
 	nfs      nfsFlags
 	s3       s3Flags
+	ipfs     ipfsFlags
 	ssh      sshFlags
 	Replay   ReplayFlags
 	scheme   schemeFlags
@@ -70,6 +71,7 @@ func (f *Flags) RegisterConnection(s *options.Set) {
 	f.Mail.register(s)
 	f.nfs.register(s)
 	f.s3.register(s)
+	f.ipfs.register(s)
 	f.ssh.register(s)
 	f.scheme.register(s)
 }
@@ -113,6 +115,7 @@ func (f *Flags) Schemes() (o schemes.Options, err error) {
 	o.Mail.Stores, o.Mail.Mechanism, o.Mail.TLS = f.Mail.Stores, f.Mail.sasl, f.startTLS.mode()
 	o.LDAP.TLS = f.startTLS.mode()
 	o.S3 = f.s3.options(o.HTTP)
+	o.IPFS = f.ipfs.options(o.HTTP)
 	if o.NFS, err = f.nfs.options(); err != nil {
 		return o, err
 	}

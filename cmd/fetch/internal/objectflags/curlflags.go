@@ -51,7 +51,7 @@ var unsupportedValues = map[string]string{
 	"sigalgs":      "the signature algorithms are those of Go",
 	"delegation":   "Kerberos tickets are never delegated",
 	"service-name": "the service is HTTP", "proxy-service-name": "the service is HTTP", "socks5-gssapi-service": "Kerberos is not supported for SOCKS",
-	"haproxy-clientip": "the PROXY protocol is not supported", "hostpubmd5": "use --hostpubsha256", "ipfs-gateway": "use --gateway ipfs=URL",
+	"haproxy-clientip": "the PROXY protocol is not supported", "hostpubmd5": "use --hostpubsha256",
 	"krb": "Kerberos is not supported for ftp", "libcurl": "use the Go library of fetch", "mail-auth": "fetch only reads",
 	"proxy1.0": "use --proxy", "sasl-authzid": "the login is the identity",
 	"tlsauthtype": "SRP is not supported", "tlsuser": "SRP is not supported", "tlspassword": "SRP is not supported",

@@ -1,0 +1,22 @@
+package clientflags
+
+import (
+	"cmp"
+	"os"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/http/ipfs"
+)
+
+// ipfsFlags are the flags for ipfs URLs.
+type ipfsFlags struct{ gateway string }
+
+func (f *ipfsFlags) register(s *options.Set) {
+	p := s.Section("Other schemes")
+	p.StringVar(&f.gateway, "ipfs-gateway", "", "read the blocks of ipfs URLs from the trustless gateway at `URL`")
+}
+
+func (f *ipfsFlags) options(web http.Options) ipfs.Options {
+	return ipfs.Options{Gateway: cmp.Or(f.gateway, os.Getenv("IPFS_GATEWAY")), HTTP: web}
+}
