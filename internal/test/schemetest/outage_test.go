@@ -61,9 +61,12 @@ the same results are combined. "idle connection" is the result of the next reque
 // TestDeadNetworksPage compares the page with the results of all schemes.
 func TestDeadNetworksPage(t *testing.T) {
 	files, err := filepath.Glob("../../../schemes/*/testdata/outages.tsv")
-	if err != nil || len(files) < 15 {
-		t.Fatalf("%d files with results, %v", len(files), err)
+	below, err2 := filepath.Glob("../../../schemes/*/*/testdata/outages.tsv")
+	if err != nil || err2 != nil || len(files) < 15 {
+		t.Fatalf("%d files with results, %v, %v", len(files), err, err2)
 	}
+	files = append(files, below...)
+	slices.Sort(files)
 	var rows [][]string
 	for _, file := range files {
 		text, err := os.ReadFile(file)

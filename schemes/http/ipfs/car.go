@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxBlock  = 4 << 20  // bytes of a block; other programs exchange at most 2 MiB
+	maxBlock  = 2 << 20  // bytes of a block, as between nodes of IPFS
 	maxHeader = 16 << 10 // bytes of the header of a CAR file
 	maxCID    = 4*9 + maxDigest
 )

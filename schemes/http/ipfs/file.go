@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	maxDepth = 64       // levels of a tree of blocks
-	maxHeld  = 16 << 20 // bytes of the blocks from the root to the current one
+	maxDepth = 64      // levels of a tree of blocks
+	maxHeld  = 8 << 20 // bytes of the blocks from the root to the current one
 )
 
 // A getFunc returns a verified block.

@@ -98,10 +98,11 @@ func (l *listing) examine(k link) (*entity, error) {
 
 // entry returns the entry for a link. The root e is nil if it is unknown.
 func (l *listing) entry(k link, e *entity) fetch.Entry {
-	found := fetch.Entry{Name: k.name, Kind: fetch.Unknown, Size: -1, Raw: k.name, Extra: map[string]string{"cid": k.cid.String()}}
-	path := l.base.Path() + uri.Escape(k.name, uri.Unreserved)
+	name := k.name[:min(len(k.name), maxPath)]
+	found := fetch.Entry{Name: name, Kind: fetch.Unknown, Size: -1, Raw: name, Extra: map[string]string{"cid": k.cid.String()}}
+	path := l.base.Path() + uri.Escape(name, uri.Unreserved)
 	switch {
-	case k.cid.check() != nil || !isName(k.name) || len(path) > maxPath:
+	case k.cid.check() != nil || !isName(k.name) || len(k.name) > maxPath || len(path) > maxPath:
 		found.Kind = fetch.Info
 		return found
 	case k.cid.codec == rawCodec:

@@ -18,6 +18,10 @@ const (
 	rawMedia = "application/vnd.ipld.raw"
 )
 
+// maxInline is the maximum number of blocks in a CAR file whose identifiers contain
+// them. They are not needed.
+const maxInline = 100_000
+
 // A store returns the verified blocks of an object. The gateway sends them as a
 // CAR file, in the order in which they are read. A block that is not the next one
 // in the file is requested on its own.
@@ -33,6 +37,7 @@ type store struct {
 	body   io.Closer       // of the CAR file, or nil
 	car    *carReader      // nil if there is no CAR file, and after its end
 	ahead  *aheadBlock     // block of the CAR file that was not used yet
+	inline int             // identity blocks in the CAR file
 }
 
 type aheadBlock struct {
@@ -94,6 +99,10 @@ func (s *store) readAhead() error {
 			return err
 		case id.hash != identityHash:
 			s.ahead = &aheadBlock{id, block}
+		default:
+			if s.inline++; s.inline > maxInline {
+				return fetch.Protocol.Errorf("the CAR file has more than %d identity blocks", maxInline)
+			}
 		}
 	}
 	return nil
