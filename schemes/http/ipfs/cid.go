@@ -3,15 +3,10 @@ package ipfs
 import (
 	"bytes"
 	"crypto/sha256"
-	"crypto/sha3"
 	"encoding/base32"
 	"encoding/binary"
 	"errors"
 	"strings"
-
-	"golang.org/x/crypto/blake2b"
-
-	"github.com/anyurl/fetch/fetch"
 )
 
 // Codes of multicodec.
@@ -27,19 +22,6 @@ const (
 	sha3_224Hash = 0x17
 	blake2bHash  = 0xb220 // blake2b-256
 )
-
-// hashes has the hash functions whose digests are verified.
-var hashes = map[uint64]struct {
-	size int // of a digest in bytes
-	sum  func(block []byte) []byte
-}{
-	sha256Hash:   {sha256.Size, func(b []byte) []byte { s := sha256.Sum256(b); return s[:] }},
-	sha3_512Hash: {64, func(b []byte) []byte { s := sha3.Sum512(b); return s[:] }},
-	sha3_384Hash: {48, func(b []byte) []byte { s := sha3.Sum384(b); return s[:] }},
-	sha3_256Hash: {32, func(b []byte) []byte { s := sha3.Sum256(b); return s[:] }},
-	sha3_224Hash: {28, func(b []byte) []byte { s := sha3.Sum224(b); return s[:] }},
-	blake2bHash:  {blake2b.Size256, func(b []byte) []byte { s := blake2b.Sum256(b); return s[:] }},
-}
 
 // maxDigest is the maximum length of a digest in bytes. The digest of the
 // identity function is the block itself.
@@ -178,32 +160,4 @@ func (c cid) String() string {
 		b = binary.AppendUvarint(b, v)
 	}
 	return "b" + base32Lower.EncodeToString(append(b, c.digest...))
-}
-
-// check returns an error if blocks with the identifier cannot be verified or
-// read.
-func (c cid) check() error {
-	if c.codec != rawCodec && c.codec != dagPBCodec {
-		return fetch.Unsupported.Errorf("the codec %#x of %s is not supported: only files and directories (UnixFS) are", c.codec, c)
-	}
-	if c.hash == identityHash {
-		return nil
-	}
-	h, ok := hashes[c.hash]
-	if !ok {
-		return fetch.Unsupported.Errorf("the hash function %#x of %s is not supported", c.hash, c)
-	}
-	if h.size != len(c.digest) {
-		return fetch.Unsupported.Errorf("the digest in %s is truncated, which is not supported", c)
-	}
-	return nil
-}
-
-// matches reports whether c identifies the block. The method check must have
-// returned nil.
-func (c cid) matches(block []byte) bool {
-	if c.hash == identityHash {
-		return string(block) == c.digest
-	}
-	return string(hashes[c.hash].sum(block)) == c.digest
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/crypto/blake2b"
+
 	"github.com/anyurl/fetch/fetch"
 )
 
@@ -116,6 +118,7 @@ func TestBinary(t *testing.T) {
 
 // TestHashes compares the digests of "abc" with published ones.
 func TestHashes(t *testing.T) {
+	v := verifier{blake2b.Sum256}
 	for _, test := range []struct {
 		hash uint64
 		want string // in hexadecimal
@@ -128,13 +131,16 @@ func TestHashes(t *testing.T) {
 		{blake2bHash, "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319"},
 	} {
 		c := cid{rawCodec, test.hash, string(unhex(t, test.want))}
-		if err := c.check(); err != nil || !c.matches([]byte("abc")) || c.matches([]byte("abd")) {
+		if err := v.check(c); err != nil || !v.matches(c, []byte("abc")) || v.matches(c, []byte("abd")) {
 			t.Errorf("%#x: %v", test.hash, err)
 		}
 		c.digest = c.digest[1:]
-		if err := c.check(); fetch.FaultOf(err) != fetch.Unsupported {
+		if err := v.check(c); fetch.FaultOf(err) != fetch.Unsupported {
 			t.Errorf("%#x with a truncated digest: %v", test.hash, err)
 		}
+	}
+	if err := (verifier{}).check(cid{rawCodec, blake2bHash, strings.Repeat("x", 32)}); fetch.FaultOf(err) != fetch.Unsupported {
+		t.Errorf("without BLAKE2b: %v", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/anyurl/fetch/schemes/internal/selection"
+	"github.com/anyurl/fetch/uri"
 )
 
 // A driver executes requests for ipfs URLs.
@@ -17,6 +18,7 @@ type driver struct {
 	gateway gateway
 	err     error // there is no gateway, or its URL is invalid
 	web     fetch.Driver
+	verifier
 }
 
 // Do retrieves a file, or lists a directory.
@@ -50,7 +52,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 // canonical returns a redirect to the URL with an identifier of version 1 in base
 // 32. Archives and other programs change the host of a URL to lower case.
 func canonical(req *fetch.Request, l locator) (*fetch.Response, error) {
-	to, err := fetch.ParseURL("ipfs://" + l.root.String() + req.URL.Path())
+	to, err := uri.Parse("ipfs://" + l.root.String() + req.URL.Path())
 	if err != nil {
 		return nil, fetch.BadURL.With(err)
 	}

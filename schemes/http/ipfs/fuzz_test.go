@@ -59,11 +59,11 @@ func FuzzCAR(f *testing.F) {
 	f.Add(b.car(one, b.file(one)))
 	f.Add([]byte("\x0a\xa1gversion\x02"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := newCAR(bytes.NewReader(text))
+		c, err := newCAR(bytes.NewReader(text), verifier{})
 		for err == nil {
 			var id cid
 			var block []byte
-			if id, block, err = c.next(); err == nil && !id.matches(block) {
+			if id, block, err = c.next(); err == nil && !c.matches(id, block) {
 				t.Errorf("wrong block %s", id)
 			}
 		}

@@ -7,7 +7,7 @@
 // from [Options]; there is no default.
 //
 // The objects are UnixFS files and directories, also sharded ones, whose blocks
-// have sha2-256, sha3, blake2b-256 or identity digests. Symbolic links are not
+// have sha2-256, sha3, identity or, with an option, BLAKE2b-256 digests. Symbolic links are not
 // followed. Specifications: https://specs.ipfs.tech/http-gateways/trustless-gateway/
 // and https://specs.ipfs.tech/unixfs/.
 package ipfs
@@ -29,6 +29,11 @@ type Options struct {
 	// Gateway is the URL of a trustless gateway, such as http://127.0.0.1:8080.
 	// A path in it comes before /ipfs/. If Gateway is "", requests fail.
 	Gateway string
+
+	// Blake2b computes digests of BLAKE2b-256, such as blake2b.Sum256 of the module
+	// golang.org/x/crypto. If it is nil, objects with such digests are not
+	// supported.
+	Blake2b func(block []byte) [32]byte
 
 	// HTTP has the settings of the HTTP requests.
 	HTTP http.Options
@@ -59,7 +64,7 @@ func Schemes(o Options) []fetch.Scheme {
 		Menu:   entries.Menu,
 		Open: func(env fetch.Env) fetch.Driver {
 			o.HTTP.PathAsIs, o.HTTP.Compressed, o.HTTP.Jar, o.HTTP.Legacy = true, false, nil, http.Legacy{}
-			d := &driver{env: env, gateway: g, err: err}
+			d := &driver{env: env, gateway: g, err: err, verifier: verifier{o.Blake2b}}
 			for _, web := range http.Schemes(o.HTTP) {
 				if strings.HasPrefix(g.origin, web.Name+":") {
 					d.web = web.Open(env)
@@ -132,9 +137,6 @@ func locate(u uri.URI) (l locator, err error) {
 			advice = ": upper and lower case differ in it"
 		}
 		return l, fetch.BadURL.Errorf("%w%s", err, advice)
-	}
-	if err := l.root.check(); err != nil {
-		return l, err
 	}
 	path := strings.TrimPrefix(u.Path(), "/")
 	l.list = u.Path() != "" && (path == "" || strings.HasSuffix(path, "/"))

@@ -54,7 +54,7 @@ func (l *listing) fill() error {
 	errs := make([]error, len(found))
 	var all sync.WaitGroup
 	for i, k := range found {
-		if k.cid.codec != dagPBCodec || k.cid.check() != nil || l.examined == maxExamine {
+		if k.cid.codec != dagPBCodec || l.store.driver.check(k.cid) != nil || l.examined == maxExamine {
 			l.ready[i] = l.entry(k, nil)
 			continue
 		}
@@ -102,7 +102,7 @@ func (l *listing) entry(k link, e *entity) fetch.Entry {
 	found := fetch.Entry{Name: name, Kind: fetch.Unknown, Size: -1, Raw: name, Extra: map[string]string{"cid": k.cid.String()}}
 	path := l.base.Path() + uri.Escape(name, uri.Unreserved)
 	switch {
-	case k.cid.check() != nil || !isName(k.name) || len(k.name) > maxPath || len(path) > maxPath:
+	case l.store.driver.check(k.cid) != nil || !isName(k.name) || len(k.name) > maxPath || len(path) > maxPath:
 		found.Kind = fetch.Info
 		return found
 	case k.cid.codec == rawCodec:

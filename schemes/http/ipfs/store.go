@@ -61,7 +61,7 @@ func (s *store) Close() error {
 
 // get returns the block with an identifier.
 func (s *store) get(id cid) ([]byte, error) {
-	if err := id.check(); err != nil {
+	if err := s.driver.check(id); err != nil {
 		return nil, err
 	}
 	if id.hash == identityHash {
@@ -129,7 +129,7 @@ func (s *store) openCAR() error {
 		return wrongMedia(resp, "a CAR file")
 	}
 	s.body = resp.Body
-	s.car, err = newCAR(s.driver.env.Limit(resp.Body))
+	s.car, err = newCAR(s.driver.env.Limit(resp.Body), s.driver.verifier)
 	return err
 }
 
@@ -153,10 +153,10 @@ func (s *store) fetch(id cid, req *fetch.Request) (block []byte, resp *fetch.Res
 		return nil, resp, err
 	case len(block) > maxBlock:
 		return nil, resp, tooLarge()
-	case !id.matches(block) && strings.HasPrefix(resp.Media, "text/"):
+	case !s.driver.matches(id, block) && strings.HasPrefix(resp.Media, "text/"):
 		return nil, resp, wrongMedia(resp, "a block")
 	}
-	return block, resp, verify(id, block)
+	return block, resp, s.driver.verify(id, block)
 }
 
 // wrongMedia returns the error for a response of another type than want.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"os"
 
+	"golang.org/x/crypto/blake2b"
+
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/http/ipfs"
@@ -18,5 +20,5 @@ func (f *ipfsFlags) register(s *options.Set) {
 }
 
 func (f *ipfsFlags) options(web http.Options) ipfs.Options {
-	return ipfs.Options{Gateway: cmp.Or(f.gateway, os.Getenv("IPFS_GATEWAY")), HTTP: web}
+	return ipfs.Options{Gateway: cmp.Or(f.gateway, os.Getenv("IPFS_GATEWAY")), Blake2b: blake2b.Sum256, HTTP: web}
 }
