@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
@@ -34,6 +35,7 @@ type store struct {
 
 	first  *fetch.Response // first response of the gateway, or nil
 	opened bool            // the CAR file was requested
+	mu     sync.Mutex      // protects body
 	body   io.Closer       // of the CAR file, or nil
 	car    *carReader      // nil if there is no CAR file, and after its end
 	ahead  *aheadBlock     // block of the CAR file that was not used yet
@@ -53,6 +55,8 @@ func newStore(ctx context.Context, d *driver, req *fetch.Request, target string)
 // Close ends all requests. It may be called while another goroutine reads.
 func (s *store) Close() error {
 	s.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.body != nil {
 		return s.body.Close()
 	}
@@ -128,7 +132,9 @@ func (s *store) openCAR() error {
 		resp.Body.Close()
 		return wrongMedia(resp, "a CAR file")
 	}
+	s.mu.Lock()
 	s.body = resp.Body
+	s.mu.Unlock()
 	s.car, err = newCAR(s.driver.env.Limit(resp.Body), s.driver.verifier)
 	return err
 }
