@@ -13,9 +13,10 @@ type Gateway struct {
 }
 
 // BoxoGateway starts a trustless gateway with the blocks of a directory, which
-// the function fill creates. The program in testdata/boxogateway uses the library
-// boxo of the IPFS project, and "make peers" builds it in a module of its own. It
-// stores the directory in several forms, such as "raw" and "shard".
+// the function fill creates. The program in testdata/boxogateway uses the
+// module github.com/ipfs/boxo of the IPFS project, and "make peers" builds it in
+// a module of its own. It stores the directory in several forms, such as "raw" and
+// "shard".
 //
 // If the program is missing, the test is skipped. With CI=true in the
 // environment, the test fails instead.
