@@ -68,7 +68,7 @@ func TestGateways(t *testing.T) {
 		{"endless length", send([]byte(carHeader), bytes.Repeat([]byte{0x80}, 100)), nil, "too-large", 1},
 		{"block above the limit", send([]byte(carHeader), section(binaryOf(root), make([]byte, maxBlock+1))), nil, "too-large", 1},
 		{"block above the limit on its own", nil, func(w http.ResponseWriter, _ *http.Request, _ cid) {
-			w.Header().Set("Content-Length", fmt.Sprint(2<<30))
+			w.Header().Set("Content-Length", fmt.Sprint(int64(2<<30)))
 			w.Write([]byte("x"))
 		}, "too-large", 2},
 		{"endless block", nil, func(w http.ResponseWriter, _ *http.Request, _ cid) {
