@@ -108,7 +108,7 @@ func TestSizes(t *testing.T) {
 		{`"github.com/anyurl/fetch/save"; "github.com/anyurl/fetch/schemes/ftp"; "github.com/anyurl/fetch/schemes/http"`,
 			"_, _ = save.Get(ctx, fetch.New(fetch.Options{}, append(http.Schemes(http.Options{}), ftp.Schemes(ftp.Options{})...)...), \"\", \"\")", 9e6},
 		{`"github.com/anyurl/fetch/mirror"; "github.com/anyurl/fetch/schemes"`,
-			"_, _ = mirror.Run(ctx, mirror.Options{Client: schemes.NewClient(fetch.Typed())})", 20.1e6},
+			"_, _ = mirror.Run(ctx, mirror.Options{Client: schemes.NewClient(fetch.Typed())})", 21e6},
 	} {
 		program := "package main\nimport (\"context\"; \"github.com/anyurl/fetch/fetch\"; " + c.imports + ")\n" +
 			"func main() { ctx := context.Background(); " + c.use + " }\n"

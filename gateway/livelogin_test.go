@@ -142,6 +142,11 @@ func TestLogin(t *testing.T) {
 			s.Put("file.txt", []byte("x"))
 			return "rsync://" + s.Addr + "/private/", peer.User
 		}, "file.txt"},
+		{"smb", func(t *testing.T, o *schemes.Options, client *fetch.Options) (string, string) {
+			s := peer.Smbd(t)
+			s.Put("file.txt", []byte("x"))
+			return "smb://" + s.Addr + "/private/", peer.User
+		}, "file.txt"},
 	} {
 		t.Run(c.scheme, func(t *testing.T) {
 			t.Parallel()

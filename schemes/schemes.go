@@ -26,6 +26,7 @@ import (
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/schemes/rsync"
 	"github.com/anyurl/fetch/schemes/sftp"
+	"github.com/anyurl/fetch/schemes/smb"
 	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/schemes/tftp"
 	"github.com/anyurl/fetch/schemes/urn"
@@ -97,6 +98,7 @@ func All(o Options) []fetch.Scheme {
 		rsync.Schemes(),
 		s3.Schemes(o.S3),
 		sftp.Schemes(o.SFTP),
+		smb.Schemes(),
 		telnet.Schemes(o.Telnet),
 		tftp.Schemes(o.TFTP),
 		urn.Schemes(o.URN),

@@ -14,7 +14,7 @@ var defaultPorts = map[string]uint16{
 	"telnet": 23, "tn3270": 23, "rlogin": 513, "finger": 79,
 	"ldap": 389, "ldaps": 636, "wais": 210, "z39.50r": 210, "z39.50s": 210,
 	"whois": 43, "whois++": 63, "dict": 2628,
-	"s3": 443, "ipfs": 443, "rsync": 873, "dav": 80, "davs": 443,
+	"s3": 443, "ipfs": 443, "rsync": 873, "smb": 445, "dav": 80, "davs": 443,
 }
 
 // DefaultPort returns the default port of a scheme, such as 80 for "http". It

@@ -15,14 +15,14 @@ import (
 // The declarations of the schemes do not contain these facts. The tests of each
 // scheme check them.
 var (
-	resumable  = []string{"http", "https", "dav", "davs", "s3", "ipfs", "ftp", "ftps", "sftp", "scp", "nfs", "file", "afs", "imap", "imaps", "wais", "z39.50r"}
+	resumable  = []string{"http", "https", "dav", "davs", "s3", "ipfs", "ftp", "ftps", "sftp", "scp", "smb", "nfs", "file", "afs", "imap", "imaps", "wais", "z39.50r"}
 	upgradable = []string{"ftp", "imap", "pop", "pop3", "news", "nntp", "ldap", "x500"} // to TLS, by a command
 	overUDP    = []string{"tftp", "prospero"}
 	logins     = map[string]string{
 		"http": "password, Kerberos, certificate", "https": "password, Kerberos, certificate", "dav": "password, Kerberos, certificate", "davs": "password, Kerberos, certificate",
 		"s3": "access key", "ftp": "password", "ftps": "password", "sftp": "key, password", "scp": "key, password", "imap": "password", "imaps": "password",
 		"pop": "password", "pops": "password", "pop3": "password", "pop3s": "password", "news": "password", "nntp": "password", "snews": "password", "nntps": "password",
-		"ldap": "password", "ldaps": "password", "x500": "password", "rsync": "password", "dict": "password", "z39.50r": "password", "z39.50s": "password",
+		"ldap": "password", "ldaps": "password", "x500": "password", "rsync": "password", "smb": "password", "dict": "password", "z39.50r": "password", "z39.50s": "password",
 		"gemini": "certificate", "telnet": "in the session", "rlogin": "in the session", "tn3270": "in the session", "nfs": "user and group number",
 	}
 )

@@ -42,7 +42,7 @@ func TestJudge(t *testing.T) {
 	for _, text := range []string{
 		"http://" + addr + "/", "https://" + addr + "/", "dav://" + addr + "/", "ftp://" + addr + "/", "ftps://" + addr + "/", "gopher://" + addr + "/",
 		"gemini://" + addr + "/", "sftp://" + addr + "/", "nntp://" + addr + "/a.b", "imap://" + addr + "/", "pop://" + addr + "/", "ldap://" + addr + "/",
-		"rsync://" + addr + "/m/", "nfs://" + addr + "/", "wais://" + addr + "/d", "prospero://" + addr + "/d", "tftp://" + addr + "/d", "dict://" + addr + "/d:a",
+		"rsync://" + addr + "/m/", "smb://" + addr + "/m/", "nfs://" + addr + "/", "wais://" + addr + "/d", "prospero://" + addr + "/d", "tftp://" + addr + "/d", "dict://" + addr + "/d:a",
 	} {
 		u := uri.MustParse(text)
 		for _, from := range []*fetch.Source{nil, mirror.Stranger(u)} {
