@@ -47,7 +47,7 @@ func (c *content) Read(p []byte) (int, error) {
 // fill reads the next part of the file.
 func (c *content) fill() {
 	if c.offset >= c.end {
-		if c.err = c.session.closeFile(c.file); c.err == nil {
+		if c.err = c.session.close(c.file); c.err == nil {
 			c.err = io.EOF
 		}
 		return

@@ -1,6 +1,7 @@
 package smb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		Pool: &d.idle, Env: d.env, Request: req, Target: t, Auth: req.Auth, Properties: []string{l.share},
 		Prompt: true, New: newSession,
 		Open: func(_ context.Context, s *session, auth *fetch.Credential) error {
-			return s.open(t.Host, l.share, auth)
+			return s.login(t.Host, l.share, auth)
 		},
 	}.Do(ctx, func(lease *lease) (*fetch.Response, error) { return retrieve(lease, req, l) })
 }
@@ -63,73 +64,52 @@ func retrieve(l *lease, req *fetch.Request, where locator) (*fetch.Response, err
 	if where.share == "" {
 		return shares(l, req, resp)
 	}
-	info, err := l.Session.stat(where.path)
+	opened, info, err := l.Session.open(where.path)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case isLink(info):
-		return nil, fetch.Denied.Errorf("a symbolic link, which is not followed")
 	case info.IsDir() && !where.list:
+		resp.Kind, resp.Media = fetch.Document, ""
 		if resp.Location, err = req.URL.WithoutUserinfo().WithPath(req.URL.Path() + "/"); err != nil {
-			return nil, fetch.BadURL.With(err)
+			err = fetch.BadURL.With(err)
 		}
-		resp.Kind, resp.Media, resp.Body = fetch.Document, "", l.Body(nil, nil)
-		return resp, nil
+	case info.IsDir() && req.Op != fetch.Stat:
+		d := &folder{session: l.Session, file: opened, base: req.URL}
+		resp.Body = l.Body(entries.NewReader(d.next), bodyFault)
 	case info.IsDir():
-		return directory(l, req, resp, where)
 	case where.list:
-		return nil, fetch.NotFound.Errorf("not a directory")
+		err = fetch.NotFound.Errorf("not a directory")
+	default:
+		err = file(l, req, resp, where, opened, info)
 	}
-	return file(l, req, resp, where, info)
-}
-
-// file opens the range of a file that the request selects.
-func file(l *lease, req *fetch.Request, resp *fetch.Response, where locator, info *smb2.FileStat) (*fetch.Response, error) {
-	if err := describe(resp, where, info); err != nil {
-		return nil, err
-	}
-	if resp.Unchanged = selection.Excludes(req, resp.Validator, resp.Time); resp.Unchanged || req.Op == fetch.Stat {
-		resp.Body = l.Body(nil, nil)
+	if resp.Body != nil {
 		return resp, nil
 	}
-	opened, err := l.Session.openFile(where.path)
-	if err != nil {
-		return nil, err
+	if failed := l.Session.close(opened); err != nil || failed != nil {
+		return nil, cmp.Or(err, failed)
 	}
-	err = l.Session.call(calling, "QUERY_INFO", "", func() error { // the file may be another one now
-		now, err := opened.Stat()
-		if err == nil {
-			info = now.Sys().(*smb2.FileStat)
-		}
-		return err
-	})
-	if err == nil && info.IsDir() {
-		err = fetch.Denied.Errorf("not a file")
-	}
-	if err == nil {
-		err = describe(resp, where, info)
-	}
-	var first, end int64
-	if err == nil {
-		first, end, err = selection.Bounds(req, resp.Validator, resp.Size, "file")
-	}
-	if err != nil {
-		l.Session.Break() // the file is open
-		return nil, err
-	}
-	resp.Offset = first
-	resp.Body = l.Body(newContent(l.Session, opened, first, end), bodyFault)
+	resp.Body = l.Body(nil, nil)
 	return resp, nil
 }
 
-// describe sets the fields of a response for a file.
-func describe(resp *fetch.Response, where locator, info *smb2.FileStat) error {
+// file sets the fields of a response for a file. Its body is the range that the
+// request selects, if any.
+func file(l *lease, req *fetch.Request, resp *fetch.Response, where locator, opened *smb2.File, info *smb2.FileStat) error {
 	if info.EndOfFile < 0 {
 		return fetch.Protocol.Errorf("file with the size %d", info.EndOfFile)
 	}
 	resp.Kind, resp.Media, resp.Size, resp.Time = fetch.Document, media.ByName(where.name()), info.EndOfFile, modified(info)
 	resp.Validator = fmt.Sprintf("%x-%x", resp.Size, info.LastWriteTime.UnixNano())
+	if resp.Unchanged = selection.Excludes(req, resp.Validator, resp.Time); resp.Unchanged || req.Op == fetch.Stat {
+		return nil
+	}
+	first, end, err := selection.Bounds(req, resp.Validator, resp.Size, "file")
+	if err != nil {
+		return err
+	}
+	resp.Offset = first
+	resp.Body = l.Body(newContent(l.Session, opened, first, end), bodyFault)
 	return nil
 }
 

@@ -16,7 +16,11 @@ import (
 // moreProcessing is the status of a login that is not complete.
 const moreProcessing = 0xc0000016
 
-const accessDenied = 0xc0000022
+// Status codes with a meaning of their own.
+const (
+	stoppedOnSymlink = 0x8000002d
+	accessDenied     = 0xc0000022
+)
 
 // statuses contains the name and the error class of status codes ([MS-ERREF]
 // section 2.3.1). All others have the class Denied.
@@ -24,43 +28,43 @@ var statuses = map[uint32]struct {
 	name  string
 	fault fetch.Fault
 }{
-	0x8000002d:   {"symbolic link in the path", fetch.Denied},
-	0xc000000f:   {"no such file", fetch.NotFound},
-	0xc0000011:   {"end of file", fetch.Truncated},
-	accessDenied: {"access denied", fetch.Denied},
-	0xc0000033:   {"invalid name", fetch.NotFound},
-	0xc0000034:   {"name not found", fetch.NotFound},
-	0xc0000039:   {"invalid path", fetch.NotFound},
-	0xc000003a:   {"path not found", fetch.NotFound},
-	0xc000003b:   {"invalid path", fetch.NotFound},
-	0xc0000043:   {"file is in use", fetch.TryLater},
-	0xc0000054:   {"file is locked", fetch.TryLater},
-	0xc0000056:   {"file is being deleted", fetch.NotFound},
-	0xc0000064:   {"unknown user", fetch.Auth},
-	0xc000006a:   {"wrong password", fetch.Auth},
-	0xc000006d:   {"wrong user name or password", fetch.Auth},
-	0xc000006e:   {"account is restricted", fetch.Auth},
-	0xc000006f:   {"login at this time is not allowed", fetch.Auth},
-	0xc0000070:   {"login from this machine is not allowed", fetch.Auth},
-	0xc0000071:   {"password has expired", fetch.Auth},
-	0xc0000072:   {"account is disabled", fetch.Auth},
-	0xc000009a:   {"not enough resources", fetch.TryLater},
-	0xc00000ba:   {"is a directory", fetch.Denied},
-	0xc00000bb:   {"not supported", fetch.Unsupported},
-	0xc00000be:   {"network path not found", fetch.NotFound},
-	0xc00000ca:   {"network access denied", fetch.Denied},
-	0xc00000cc:   {"no such share", fetch.NotFound},
-	0xc00000d0:   {"too many connections", fetch.TryLater},
-	0xc0000103:   {"not a directory", fetch.NotFound},
-	0xc000011f:   {"too many open files", fetch.TryLater},
-	0xc000015b:   {"this type of login is not allowed", fetch.Auth},
-	0xc0000193:   {"account has expired", fetch.Auth},
-	0xc0000203:   {"session has ended", fetch.Connect},
-	0xc0000205:   {"not enough resources", fetch.TryLater},
-	0xc0000224:   {"password must be changed", fetch.Auth},
-	0xc0000234:   {"account is locked", fetch.Auth},
-	0xc0000257:   {"the path is on another server (DFS), which is not followed", fetch.BadReferral},
-	0xc000035c:   {"session has expired", fetch.Connect},
+	stoppedOnSymlink: {"symbolic link in the path, which is not followed", fetch.Denied},
+	0xc000000f:       {"no such file", fetch.NotFound},
+	0xc0000011:       {"end of file", fetch.Truncated},
+	accessDenied:     {"access denied", fetch.Denied},
+	0xc0000033:       {"invalid name", fetch.NotFound},
+	0xc0000034:       {"name not found", fetch.NotFound},
+	0xc0000039:       {"invalid path", fetch.NotFound},
+	0xc000003a:       {"path not found", fetch.NotFound},
+	0xc000003b:       {"invalid path", fetch.NotFound},
+	0xc0000043:       {"file is in use", fetch.TryLater},
+	0xc0000054:       {"file is locked", fetch.TryLater},
+	0xc0000056:       {"file is being deleted", fetch.NotFound},
+	0xc0000064:       {"unknown user", fetch.Auth},
+	0xc000006a:       {"wrong password", fetch.Auth},
+	0xc000006d:       {"wrong user name or password", fetch.Auth},
+	0xc000006e:       {"account is restricted", fetch.Auth},
+	0xc000006f:       {"login at this time is not allowed", fetch.Auth},
+	0xc0000070:       {"login from this machine is not allowed", fetch.Auth},
+	0xc0000071:       {"password has expired", fetch.Auth},
+	0xc0000072:       {"account is disabled", fetch.Auth},
+	0xc000009a:       {"not enough resources", fetch.TryLater},
+	0xc00000ba:       {"is a directory", fetch.Denied},
+	0xc00000bb:       {"not supported", fetch.Unsupported},
+	0xc00000be:       {"network path not found", fetch.NotFound},
+	0xc00000ca:       {"network access denied", fetch.Denied},
+	0xc00000cc:       {"no such share", fetch.NotFound},
+	0xc00000d0:       {"too many connections", fetch.TryLater},
+	0xc0000103:       {"not a directory", fetch.NotFound},
+	0xc000011f:       {"too many open files", fetch.TryLater},
+	0xc000015b:       {"this type of login is not allowed", fetch.Auth},
+	0xc0000193:       {"account has expired", fetch.Auth},
+	0xc0000203:       {"session has ended", fetch.Connect},
+	0xc0000205:       {"not enough resources", fetch.TryLater},
+	0xc0000224:       {"password must be changed", fetch.Auth},
+	0xc0000234:       {"account is locked", fetch.Auth},
+	0xc0000257:       {"the path is on another server (DFS), which is not followed", fetch.BadReferral},
+	0xc000035c:       {"session has expired", fetch.Connect},
 }
 
 // statusError returns the error for a status code of the server.
@@ -79,7 +83,7 @@ func (s *session) fault(err, below error) error {
 	if err == nil {
 		return nil
 	}
-	if status := reply(err); status != nil {
+	if status := replied(err); status != nil {
 		if fetch.FaultOf(status) == fetch.Connect {
 			s.Break()
 		}
@@ -90,6 +94,9 @@ func (s *session) fault(err, below error) error {
 	}
 	s.Break()
 	var transport *smb2.TransportError
+	var invalid *smb2.InvalidResponseError
+	var internal *smb2.InternalError
+	var path *os.PathError
 	switch {
 	case s.expired.Load():
 		return fetch.Timeout.Errorf("server did not answer within %v", sessions.ReplyTimeout)
@@ -97,23 +104,27 @@ func (s *session) fault(err, below error) error {
 		err = below
 	case errors.As(err, &transport):
 		err = transport.Err
+	case errors.As(err, &invalid):
+		return fetch.Protocol.Errorf("%s", tty.Escape(invalid.Message))
+	case errors.As(err, &internal):
+		return fetch.Protocol.Errorf("%s", tty.Escape(internal.Message))
 	}
 	switch fault := fetch.FaultOf(err); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fetch.Connect.Errorf("server closed the connection")
-	case errors.Is(err, context.Canceled) && fault == fetch.Internal:
+	case errors.Is(err, context.Canceled):
 		return fetch.Connect.Errorf("connection was closed")
+	case errors.As(err, &path): // of a remote procedure call
+		return fetch.Denied.Errorf("server: %s", tty.Escape(path.Err.Error()))
 	case fault != fetch.Internal:
 		return err
-	case transport != nil || below != nil:
-		return fetch.Connect.Errorf("connection failed: %w", err)
 	}
-	return fetch.Protocol.Errorf("%s", tty.Escape(err.Error()))
+	return fetch.Connect.Errorf("connection failed: %s", tty.Escape(err.Error()))
 }
 
-// reply returns the error for a status that the server has sent, or nil if err
+// replied returns the error for a status that the server has sent, or nil if err
 // has another cause.
-func reply(err error) error {
+func replied(err error) error {
 	var status *smb2.ResponseError
 	switch {
 	case errors.As(err, &status):

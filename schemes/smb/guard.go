@@ -26,6 +26,7 @@ const (
 const (
 	cmdNegotiate      = 0
 	cmdSessionSetup   = 1
+	cmdCreate         = 5
 	cmdQueryDirectory = 14
 )
 
@@ -209,6 +210,8 @@ func (g *guard) check(b []byte, m mode) error {
 		if len(body) >= 4 && (status == 0 || status == moreProcessing) {
 			g.setup.flags = binary.LittleEndian.Uint16(body[2:])
 		}
+	case command == cmdCreate && status == stoppedOnSymlink:
+		return statusError(status)
 	case m == listing && command == cmdQueryDirectory && status == 0:
 		return checkDirectory(b)
 	}

@@ -19,24 +19,14 @@ import (
 // The library has the entries of one more message in memory.
 const batchSize = 100
 
-// isLink reports whether a file is a symbolic link, or another point at which a
-// server continues elsewhere.
-func isLink(info *smb2.FileStat) bool { return info.Mode()&os.ModeSymlink != 0 }
+// nameSurrogate is the bit in the tag of a reparse point that has another place,
+// such as a symbolic link. Other reparse points are files in a special form
+// ([MS-FSCC] section 2.1.2.1).
+const nameSurrogate = 1 << 29
 
-// directory starts to list a directory.
-func directory(l *lease, req *fetch.Request, resp *fetch.Response, where locator) (*fetch.Response, error) {
-	if req.Op == fetch.Stat {
-		resp.Body = l.Body(nil, nil)
-		return resp, nil
-	}
-	opened, err := l.Session.openFile(where.path)
-	if err != nil {
-		return nil, err
-	}
-	d := &folder{session: l.Session, file: opened, base: req.URL}
-	resp.Body = l.Body(entries.NewReader(d.next), bodyFault)
-	return resp, nil
-}
+// isLink reports whether an entry of a directory is a symbolic link, or a
+// directory at another place.
+func isLink(info *smb2.FileStat) bool { return info.ReparsePointTag&nameSurrogate != 0 }
 
 // A folder reads the entries of a directory.
 type folder struct {
@@ -74,7 +64,7 @@ func (d *folder) read() error {
 	if err != nil || len(d.batch) > 0 {
 		return err
 	}
-	if err := d.session.closeFile(d.file); err != nil {
+	if err := d.session.close(d.file); err != nil {
 		return err
 	}
 	return io.EOF
@@ -130,6 +120,7 @@ func shares(l *lease, req *fetch.Request, resp *fetch.Response) (*fetch.Response
 		return err
 	})
 	if err != nil {
+		l.Session.Break() // the library may have left a file open
 		return nil, err
 	}
 	next := func() (fetch.Entry, error) {

@@ -93,22 +93,22 @@ func (s *session) traceSent(verb, arg string) {
 	}
 }
 
-// open logs in, and connects to a share unless its name is "".
-func (s *session) open(host, share string, auth *fetch.Credential) error {
-	login := initiator(host, auth)
-	s.anonymous = login.User == ""
-	guest := s.anonymous || strings.EqualFold(login.User, "guest")
-	dialer := smb2.Dialer{Initiator: login, Negotiator: smb2.Negotiator{RequireMessageSigning: !guest}}
-	err := s.call(loggingIn, "SESSION_SETUP", login.User, func() (err error) {
+// login logs in, and connects to a share unless its name is "".
+func (s *session) login(host, share string, auth *fetch.Credential) error {
+	who := initiator(host, auth)
+	s.anonymous = who.User == ""
+	guest := s.anonymous || strings.EqualFold(who.User, "guest")
+	dialer := smb2.Dialer{Initiator: who, Negotiator: smb2.Negotiator{RequireMessageSigning: !guest}}
+	err := s.call(loggingIn, "SESSION_SETUP", who.User, func() (err error) {
 		s.smb, err = dialer.DialConn(s.ctx, s.guard, unc(host))
 		return err
 	})
 	if err != nil {
-		return s.loginFault(err, login.User)
+		return s.loginFault(err, who.User)
 	}
 	if s.guard.lastSetup().flags&(isGuest|isNull) != 0 && !guest {
 		s.Break()
-		return sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("the server does not know %s, and logged in a guest instead", login.User))
+		return sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("the server does not know %s, and logged in a guest instead", who.User))
 	}
 	s.smb = s.smb.WithContext(s.ctx)
 	if share == "" {
@@ -147,32 +147,30 @@ func unc(host string) string {
 	return host
 }
 
-// stat returns the attributes of a file or directory. It does not follow links.
-func (s *session) stat(path string) (info *smb2.FileStat, err error) {
-	err = s.call(calling, "CREATE", path, func() error {
-		found, err := s.share.Lstat(path)
-		if err == nil {
-			info = found.Sys().(*smb2.FileStat)
-		}
-		return err
-	})
-	return info, err
-}
-
-// openFile opens a file or a directory for reading.
-func (s *session) openFile(path string) (file *smb2.File, err error) {
+// open opens a file or a directory for reading. If the server reports a symbolic
+// link, the guard ends the connection, because the library would follow it.
+func (s *session) open(path string) (file *smb2.File, info *smb2.FileStat, err error) {
 	err = s.call(calling, "CREATE", path, func() (err error) {
 		file, err = s.share.Open(path)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	runtime.SetFinalizer(file, nil) // it would close the file while another request uses the session
-	return file, nil
+	err = s.call(calling, "QUERY_INFO", "", func() error {
+		found, err := file.Stat()
+		if err == nil {
+			info = found.Sys().(*smb2.FileStat)
+		}
+		return err
+	})
+	if err != nil {
+		s.Break() // the file is open
+		return nil, nil, err
+	}
+	return file, info, nil
 }
 
-// closeFile closes a file.
-func (s *session) closeFile(file *smb2.File) error {
-	return s.call(calling, "CLOSE", "", file.Close)
-}
+// close closes a file.
+func (s *session) close(file *smb2.File) error { return s.call(calling, "CLOSE", "", file.Close) }
