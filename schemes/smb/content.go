@@ -35,8 +35,7 @@ func newContent(s *session, file *smb2.File, first, end int64) *content {
 	return &content{session: s, file: file, offset: first, end: end, length: firstRead}
 }
 
-// Read returns io.EOF after the last byte of the range, when the file was
-// closed.
+// Read returns io.EOF after the last byte of the range.
 func (c *content) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -47,9 +46,8 @@ func (c *content) Read(p []byte) (int, error) {
 // fill reads the next part of the file.
 func (c *content) fill() {
 	if c.offset >= c.end {
-		if c.err = c.session.close(c.file); c.err == nil {
-			c.err = io.EOF
-		}
+		c.session.close(c.file) // if it fails, the range is complete, and the session is broken
+		c.err = io.EOF
 		return
 	}
 	length := min(c.length, c.end-c.offset)

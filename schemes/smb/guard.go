@@ -5,8 +5,10 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // Limits of the messages that a server sends. The client requests at most 1 MiB
@@ -44,8 +46,20 @@ const (
 	idle      mode = iota // none
 	loggingIn             // small ones
 	calling               // replies to a call of the library
-	listing               // the same, with complete directory entries
+	closing               // the reply to the end of a file
+	listing               // replies with complete directory entries
 )
+
+// closeTimeout is the time for the reply to the end of a file.
+const closeTimeout = 5 * time.Second
+
+// timeout returns the maximum time of a call.
+func (m mode) timeout() time.Duration {
+	if m == closing {
+		return closeTimeout
+	}
+	return sessions.ReplyTimeout
+}
 
 // A guard is the connection below the library. It reads the header of each
 // message and returns an error if the server exceeds a limit. The library
@@ -138,7 +152,7 @@ func (g *guard) next() error {
 		return err
 	}
 	checked := min(size, headerSize)
-	if m != calling {
+	if m == loggingIn || m == listing {
 		checked = size
 	}
 	g.ready = append(make([]byte, 0, frameSize+checked), frame[:]...)

@@ -128,9 +128,14 @@ func TestHostile(t *testing.T) {
 		{"silence in the login", on(cmdSessionSetup, 1, func(r *reply) { r.silent = true }), "f", "timeout"},
 		{"silence in a file", on(cmdRead, 0, func(r *reply) { r.silent = true }), "f", "timeout"},
 		{"silence in a directory", on(cmdQueryDirectory, 0, func(r *reply) { r.silent = true }), "d/", "timeout"},
-		{"silence at the end of a file", on(cmdClose, 0, func(r *reply) { r.silent = true }), "f", "timeout"},
-		{"no credits", func(r *reply) {
+		{"silence at the end of a file", on(cmdClose, 0, func(r *reply) { r.silent = true }), "f", "document of 10 bytes"},
+		{"no credits for the end", func(r *reply) {
 			if r.credits = 1; r.command < cmdCreate || r.command == cmdRead {
+				r.credits = 0
+			}
+		}, "f", "document of 10 bytes"},
+		{"no credits for a read", func(r *reply) {
+			if r.credits = 1; r.command < cmdCreate || r.command == cmdQueryInfo {
 				r.credits = 0
 			}
 		}, "f", "timeout"},

@@ -36,8 +36,7 @@ type folder struct {
 	batch   []os.FileInfo
 }
 
-// next returns the next entry. It returns io.EOF after the last one, when the
-// directory was closed.
+// next returns the next entry. It returns io.EOF after the last one.
 func (d *folder) next() (fetch.Entry, error) {
 	if len(d.batch) == 0 {
 		if err := d.read(); err != nil {
@@ -64,9 +63,7 @@ func (d *folder) read() error {
 	if err != nil || len(d.batch) > 0 {
 		return err
 	}
-	if err := d.session.close(d.file); err != nil {
-		return err
-	}
+	d.session.close(d.file) // if it fails, the listing is complete, and the session is broken
 	return io.EOF
 }
 

@@ -60,8 +60,7 @@ func newFake(change func(*reply)) *fake {
 }
 
 // serve answers requests until the connection ends.
-func (f *fake) serve(conn net.Conn) {
-	defer conn.Close()
+func (f *fake) serve(conn io.ReadWriter) {
 	counts := map[uint16]int{}
 	for {
 		frame := make([]byte, frameSize)
@@ -239,7 +238,7 @@ func (f *fake) client(t testing.TB) (c *fetch.Client, end func()) {
 		o.Dial = func(context.Context, string, netip.AddrPort) (net.Conn, error) {
 			near, far := net.Pipe()
 			far.SetDeadline(time.Now().Add(time.Hour))
-			all.Go(func() { f.serve(far) })
+			all.Go(func() { defer far.Close(); f.serve(far) })
 			return pipeEnd{near}, nil
 		}
 	})

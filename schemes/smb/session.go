@@ -56,15 +56,14 @@ func (s *session) Abort() {
 	s.Conn.Abort()
 }
 
-// call calls a function of the library. The function may take as long as a reply
-// of a server. The trace shows the call as a command and its argument.
+// call calls a function of the library, whose time is limited. The trace shows the call as a command and its argument.
 //
 // The library panics after some messages, for example if an encrypted message
 // arrives before the keys are known. The panic becomes an error.
 func (s *session) call(m mode, verb, arg string, f func() error) (err error) {
 	s.traceSent(verb, arg)
 	s.guard.start(m)
-	s.limit.Reset(sessions.ReplyTimeout)
+	s.limit.Reset(m.timeout())
 	defer func() {
 		s.limit.Stop()
 		if r := recover(); r != nil {
@@ -172,5 +171,6 @@ func (s *session) open(path string) (file *smb2.File, info *smb2.FileStat, err e
 	return file, info, nil
 }
 
-// close closes a file.
-func (s *session) close(file *smb2.File) error { return s.call(calling, "CLOSE", "", file.Close) }
+// close closes a file. If the server is silent, the session is closed soon: the
+// request has its object already.
+func (s *session) close(file *smb2.File) error { return s.call(closing, "CLOSE", "", file.Close) }
