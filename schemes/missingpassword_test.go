@@ -32,6 +32,7 @@ func TestMissingPassword(t *testing.T) {
 		{"news://alice@192.0.2.1/local.test", "", "119", faultnet.Script{send("200 hi\r\n"), expect("CAPABILITIES\r\n$"),
 			send("101 list\r\nVERSION 2\r\nREADER\r\nAUTHINFO USER\r\n.\r\n"), expect("(?s)^.+$")}},
 		{"ldap://alice@192.0.2.1/dc=example", "", "389", nil},
+		{"smb://alice@192.0.2.1/share/f", "", "445", nil},
 		{"z39.50s://alice@192.0.2.1/Default?x", "alice", "210", faultnet.Script{expect("(?s)^.+$")}},
 		{"dict://alice@192.0.2.1/d:word", "AUTH alice", "2628", faultnet.Script{send("220 hi <auth> <7@h>\r\n"), expect("(?s)^.+$")}},
 	} {

@@ -156,6 +156,9 @@ func (s *session) loginFault(err error, user string) error {
 		fault = fetch.FaultOf(err)
 	}
 	s.Break()
+	if fault == fetch.Connect && s.guard.negotiated() == 0 {
+		return fetch.Connect.Errorf("%w: it may support only SMB 1", err)
+	}
 	if fault != fetch.Auth {
 		return err
 	}

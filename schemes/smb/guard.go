@@ -46,6 +46,7 @@ const (
 	idle      mode = iota // none
 	loggingIn             // small ones
 	calling               // replies to a call of the library
+	opening               // the reply to the start of a file, complete
 	closing               // the reply to the end of a file
 	listing               // replies with complete directory entries
 )
@@ -76,6 +77,8 @@ type guard struct {
 	messages int // since the start of the call
 	bytes    int
 	setup    setup
+	version  uint16 // of the protocol; 0 before the first reply
+	keys     decrypter
 	err      error
 }
 
@@ -120,6 +123,31 @@ func (g *guard) failed() bool {
 	return g.err != nil
 }
 
+// Write passes a message, or its length, to the server.
+func (g *guard) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	if g.mode == loggingIn && len(p) > frameSize {
+		g.keys.add(p)
+	}
+	g.mu.Unlock()
+	return g.Conn.Write(p)
+}
+
+// finish ends the login with the key of the session.
+func (g *guard) finish(key []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.keys.setKey(key, g.version)
+}
+
+// negotiated returns the version of the protocol, or 0 before the server has
+// replied.
+func (g *guard) negotiated() uint16 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.version
+}
+
 func (g *guard) Read(p []byte) (int, error) {
 	if len(g.ready) == 0 && g.left == 0 {
 		if err := g.next(); err != nil {
@@ -152,7 +180,7 @@ func (g *guard) next() error {
 		return err
 	}
 	checked := min(size, headerSize)
-	if m == loggingIn || m == listing {
+	if m == loggingIn || m == opening || m == listing {
 		checked = size
 	}
 	g.ready = append(make([]byte, 0, frameSize+checked), frame[:]...)
@@ -192,42 +220,74 @@ func (g *guard) count(kind byte, size int) (mode, error) {
 	return g.mode, nil
 }
 
-// check checks the header of a message. In the modes loggingIn and listing, b is
-// the complete message.
+// check checks the header of a message. In the modes loggingIn, opening and
+// listing, b is the complete message.
 func (g *guard) check(b []byte, m mode) error {
 	switch string(b[:4]) {
 	case "\xfeSMB":
 	case "\xffSMB":
 		return fetch.Unsupported.Errorf("the server supports only SMB 1")
-	case "\xfdSMB": // an encrypted message
-		if m == listing {
-			return fetch.Unsupported.Errorf("the server encrypts its messages: directories of encrypted shares are not supported")
-		}
-		if m != loggingIn {
-			return nil
-		}
-		fallthrough
+	case "\xfdSMB":
+		return g.checkEncrypted(b, m)
 	default:
 		return fetch.Protocol.Errorf("the server sent a message of an unknown protocol")
 	}
 	if next := binary.LittleEndian.Uint32(b[20:]); next != 0 {
 		return fetch.Protocol.Errorf("the server sent several replies in a message, which were not requested")
 	}
-	status, command, body := binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint16(b[12:]), b[headerSize:]
+	status, command := binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint16(b[12:])
 	switch {
-	case m == loggingIn && command == cmdNegotiate && status == 0:
-		return checkNegotiate(body)
-	case m == loggingIn && command == cmdSessionSetup:
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.setup = setup{status: status}
-		if len(body) >= 4 && (status == 0 || status == moreProcessing) {
-			g.setup.flags = binary.LittleEndian.Uint16(body[2:])
-		}
+	case m == loggingIn:
+		return g.checkLogin(b, status, command)
 	case command == cmdCreate && status == stoppedOnSymlink:
 		return statusError(status)
 	case m == listing && command == cmdQueryDirectory && status == 0:
 		return checkDirectory(b)
+	}
+	return nil
+}
+
+// checkEncrypted checks an encrypted message, if its content must be checked.
+func (g *guard) checkEncrypted(b []byte, m mode) error {
+	switch m {
+	case opening, listing:
+		content, err := g.keys.open(b)
+		switch {
+		case err != nil && m == listing:
+			return err
+		case err != nil:
+			return nil // the library would follow a link, but only on the same share
+		}
+		if len(content) < headerSize || string(content[:4]) != "\xfeSMB" {
+			return fetch.Protocol.Errorf("encrypted message of an unknown protocol")
+		}
+		return g.check(content, m)
+	case loggingIn:
+		return fetch.Protocol.Errorf("the server sent an encrypted message before the login")
+	}
+	return nil
+}
+
+// checkLogin checks a message of the login.
+func (g *guard) checkLogin(b []byte, status uint32, command uint16) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	body := b[headerSize:]
+	switch {
+	case command == cmdNegotiate && status == 0:
+		if err := checkNegotiate(body); err != nil {
+			return err
+		}
+		g.version = binary.LittleEndian.Uint16(body[4:])
+		g.keys.add(b)
+	case command == cmdSessionSetup:
+		g.setup = setup{status: status}
+		if len(body) >= 4 && (status == 0 || status == moreProcessing) {
+			g.setup.flags = binary.LittleEndian.Uint16(body[2:])
+		}
+		if status == moreProcessing {
+			g.keys.add(b)
+		}
 	}
 	return nil
 }

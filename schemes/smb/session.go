@@ -99,7 +99,9 @@ func (s *session) login(host, share string, auth *fetch.Credential) error {
 	guest := s.anonymous || strings.EqualFold(who.User, "guest")
 	dialer := smb2.Dialer{Initiator: who, Negotiator: smb2.Negotiator{RequireMessageSigning: !guest}}
 	err := s.call(loggingIn, "SESSION_SETUP", who.User, func() (err error) {
-		s.smb, err = dialer.DialConn(s.ctx, s.guard, unc(host))
+		if s.smb, err = dialer.DialConn(s.ctx, s.guard, unc(host)); err == nil {
+			s.guard.finish(who.SessionKey())
+		}
 		return err
 	})
 	if err != nil {
@@ -149,7 +151,7 @@ func unc(host string) string {
 // open opens a file or a directory for reading. If the server reports a symbolic
 // link, the guard ends the connection, because the library would follow it.
 func (s *session) open(path string) (file *smb2.File, info *smb2.FileStat, err error) {
-	err = s.call(calling, "CREATE", path, func() (err error) {
+	err = s.call(opening, "CREATE", path, func() (err error) {
 		file, err = s.share.Open(path)
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"unicode/utf16"
 
 	//lint:ignore SA1019 the passwords of SMB are stored as MD4 digests
@@ -11,11 +12,11 @@ import (
 )
 
 // Smbd starts the SMB server smbd (Debian samba) with four shares of Root: "files"
-// is for everybody, "private" for User with Password, "secret" is for everybody
+// is for everybody, "private" for User with Password, "secret" is for User
 // over encrypted connections, and "hidden" is not listed. An unknown user is
-// logged in as a guest. The lines of share are added to the configuration of
-// "files", such as "hide dot files = no".
-func Smbd(t TB, share ...string) *Server {
+// logged in as a guest. The lines of global are added to the configuration, such
+// as "server signing = mandatory".
+func Smbd(t TB, global ...string) *Server {
 	t.Helper()
 	program := Need(t, "smbd", "samba")
 	NeedRoot(t, "smbd")
@@ -26,10 +27,7 @@ func Smbd(t TB, share ...string) *Server {
 	}
 	passwords := filepath.Join(s.Dir, "smbpasswd")
 	s.write(passwords, fmt.Appendf(nil, "%s:65534:%032d:%X:[U          ]:LCT-60000000:\n", User, 0, ntHash(Password)), 0o600, "")
-	more := ""
-	for _, line := range share {
-		more += line + "\n"
-	}
+	more := strings.Join(global, "\n")
 	return s.start(func(base uint16) command {
 		s.Addr = addr(base)
 		config := s.config("smb.conf", fmt.Sprintf(smbConfig, s.Dir, base, host, passwords, s.Root, more, User))
@@ -59,14 +57,13 @@ usershare max shares = 0
 server smb encrypt = if_required
 read only = yes
 path = %[5]s
+%[6]s
 [files]
 comment = test files
 guest ok = yes
-%[6]s
 [private]
 valid users = %[7]s
 [secret]
-guest ok = yes
 valid users = %[7]s
 server smb encrypt = required
 [hidden]
