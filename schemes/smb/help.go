@@ -4,8 +4,9 @@ package smb
 const help = `smb://[USER[:PASSWORD]@]HOST[:PORT]/SHARE/PATH   files of SMB servers
 
 smb://HOST/ lists the shares: use fetch ls. The URL of a directory ends in "/".
-USER can be DOMAIN;USER. Without USER, the login is anonymous. With USER, all
-messages are signed, and a server that logs in a guest instead is an error.
+USER can be DOMAIN;USER. Without USER, the login is anonymous. With USER, a
+server that logs in a guest instead is an error. Messages are signed or
+encrypted if the server requires it.
 SMB 2.0.2 to 3.1.1 are supported, and SMB 1 is not. Names must not contain
 \ : * ? " < > | or end in a dot or a space. Symbolic links and referrals to
 other servers (DFS) are not followed.

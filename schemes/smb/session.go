@@ -97,7 +97,7 @@ func (s *session) login(host, share string, auth *fetch.Credential) error {
 	who := initiator(host, auth)
 	s.anonymous = who.User == ""
 	guest := s.anonymous || strings.EqualFold(who.User, "guest")
-	dialer := smb2.Dialer{Initiator: who, Negotiator: smb2.Negotiator{RequireMessageSigning: !guest}}
+	dialer := smb2.Dialer{Initiator: who}
 	err := s.call(loggingIn, "SESSION_SETUP", who.User, func() (err error) {
 		if s.smb, err = dialer.DialConn(s.ctx, s.guard, unc(host)); err == nil {
 			s.guard.finish(who.SessionKey())
