@@ -18,6 +18,7 @@ const (
 	maxLogin   = 16 << 10     // bytes of a message before the end of the login
 	maxReplies = 300          // messages for a call of the library
 	maxBytes   = 8 << 20      // bytes of these messages
+	maxShares  = 2 << 20      // the same for the list of shares, which is kept in memory
 
 	// maxContexts is the maximum number of contexts in the reply to NEGOTIATE.
 	// The library hashes the reply once for each of them.
@@ -49,6 +50,7 @@ const (
 	opening               // the reply to the start of a file, complete
 	closing               // the reply to the end of a file
 	listing               // replies with complete directory entries
+	sharing               // replies to a call that lists the shares
 )
 
 // closeTimeout is the time for the reply to the end of a file.
@@ -201,9 +203,12 @@ func (g *guard) next() error {
 func (g *guard) count(kind byte, size int) (mode, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	limit := maxMessage
-	if g.mode == loggingIn {
+	limit, all := maxMessage, maxBytes
+	switch g.mode {
+	case loggingIn:
 		limit = maxLogin
+	case sharing:
+		all = maxShares
 	}
 	g.messages++
 	g.bytes += size
@@ -214,7 +219,7 @@ func (g *guard) count(kind byte, size int) (mode, error) {
 		return g.mode, fetch.Protocol.Errorf("the server sent a message of the type %#x", kind)
 	case size < headerSize || size > limit:
 		return g.mode, fetch.Protocol.Errorf("the server sent a message of %d bytes (limit %d)", size, limit)
-	case g.messages > maxReplies || g.bytes > maxBytes:
+	case g.messages > maxReplies || g.bytes > all:
 		return g.mode, fetch.Protocol.Errorf("the server sent too many messages for a request")
 	}
 	return g.mode, nil

@@ -2,6 +2,7 @@ package smb
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"runtime"
 	"slices"
@@ -168,6 +169,64 @@ func TestHostile(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestHostileShares requests the shares of servers that violate the protocol.
+func TestHostileShares(t *testing.T) {
+	const cmdIoctl = 11
+	output := func(b []byte) func(*reply) {
+		return func(r *reply) {
+			r.status = 0
+			r.body = append(body(48, 0, uint16(49), 4, uint32(0x11c017), 24, uint32(112), 32, uint32(112), 36, uint32(len(b))), b...)
+		}
+	}
+	accepted := func(r *reply) { // the reply to a bind, without the number of the call
+		output(append(body(24, 0, uint8(5), 2, uint8(12), 3, uint8(3), 4, uint8(0x10), 8, uint16(60), 16, uint16(4280), 18, uint16(4280)), make([]byte, 36)...))(r)
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*reply)
+		want   string
+	}{
+		{"denied pipes", on(cmdTreeConnect, 0, status(accessDenied)), "auth"},
+		{"missing pipe", on(cmdCreate, 0, status(0xc0000034)), "not-found"},
+		{"no calls", nil, "unsupported"},
+		{"empty reply", on(cmdIoctl, 0, output(nil)), "protocol"},
+		{"garbage", on(cmdIoctl, 0, output(make([]byte, 100))), "protocol"},
+		{"another call", on(cmdIoctl, 0, accepted), "protocol"},
+		{"wrong length", on(cmdIoctl, 0, func(r *reply) { r.status, r.body = 0, body(48, 0, uint16(49), 32, uint32(112), 36, uint32(1<<30)) }), "protocol"},
+		{"silence", on(cmdIoctl, 0, func(r *reply) { r.silent = true }), "timeout"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			// Real time, because the library can leave a file with a finalizer.
+			if test.want == "timeout" && testing.Short() {
+				t.Skip("waits for the time limit")
+			}
+			c, end := newFake(test.change).client(t)
+			defer end()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			resp, err := c.Get(ctx, "smb://192.0.2.1/")
+			if got := summary(resp, err); got != test.want {
+				t.Errorf("%s, want %s: %v", got, test.want, err)
+			}
+		})
+	}
+}
+
+// TestUnsolicited checks that an idle connection ends if the server sends a
+// message, and that the next request succeeds.
+func TestUnsolicited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, end := newFake(on(cmdClose, 0, func(r *reply) { r.repeat, r.pause = 2, time.Second })).client(t)
+		defer end()
+		for range 3 {
+			if got := summary(c.Get(t.Context(), "smb://192.0.2.1/share/f")); got != "document of 10 bytes" {
+				t.Error(got)
+			}
+			time.Sleep(2 * time.Second)
+		}
+	})
 }
 
 // TestGuest checks that a login of a user is not replaced by the login of a

@@ -112,7 +112,7 @@ func shares(l *lease, req *fetch.Request, resp *fetch.Response) (*fetch.Response
 		return resp, nil
 	}
 	var all []smb2.ShareInfo
-	err := l.Session.call(calling, "IOCTL", "NetrShareEnum", func() (err error) {
+	err := l.Session.call(sharing, "IOCTL", "NetrShareEnum", func() (err error) {
 		all, err = l.Session.smb.ListShares()
 		return err
 	})

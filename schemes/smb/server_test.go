@@ -37,10 +37,11 @@ type reply struct {
 	credits uint16
 	next    uint32
 	body    []byte
-	raw     []byte // sent instead of the reply, if not nil
-	silent  bool   // nothing is sent
-	ends    bool   // the server then closes the connection
-	repeat  int    // the reply is sent more often
+	raw     []byte        // sent instead of the reply, if not nil
+	silent  bool          // nothing is sent
+	ends    bool          // the server then closes the connection
+	repeat  int           // the reply is sent more often
+	pause   time.Duration // before each repetition
 }
 
 const (
@@ -78,7 +79,10 @@ func (f *fake) serve(conn io.ReadWriter) {
 		if f.change != nil {
 			f.change(r)
 		}
-		for range r.repeat {
+		for i := range r.repeat {
+			if i > 0 {
+				time.Sleep(r.pause)
+			}
 			if !r.silent {
 				if _, err := conn.Write(r.bytes()); err != nil {
 					return

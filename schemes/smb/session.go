@@ -111,6 +111,9 @@ func (s *session) login(host, share string, auth *fetch.Credential) error {
 		s.Break()
 		return sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("the server does not know %s, and logged in a guest instead", who.User))
 	}
+	s.Trace().Reached(trace.FirstByte, s.NetConn)
+	version := s.guard.negotiated()
+	s.Trace().Detailf("SMB %d.%d.%d", version>>8, version>>4&15, version&15)
 	s.smb = s.smb.WithContext(s.ctx)
 	if share == "" {
 		return nil
