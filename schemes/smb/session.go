@@ -58,8 +58,8 @@ func (s *session) Abort() {
 
 // call calls a function of the library, whose time is limited. The trace shows the call as a command and its argument.
 //
-// The library panics after some messages, for example if an encrypted message
-// arrives before the keys are known. The panic becomes an error.
+// The library panics after some messages, for example if the server demands
+// encryption in a login without keys. The panic becomes an error.
 func (s *session) call(m mode, verb, arg string, f func() error) (err error) {
 	s.traceSent(verb, arg)
 	s.guard.start(m)
