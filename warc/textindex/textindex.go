@@ -116,7 +116,7 @@ func openFile(path, parameters string) (*sqlite.Conn, error) {
 	if err != nil {
 		return nil, fetch.LocalError(err)
 	}
-	if err := sqlite.CheckSchema(path); err != nil {
+	if err := sqlite.CheckSchema(path, ""); err != nil {
 		return nil, unusable(path, err)
 	}
 	conn, err := sqlite.Open(source(path) + parameters)

@@ -7,49 +7,62 @@ import (
 	"os"
 )
 
-// ErrSchema means that the pages of the schema do not form a small tree.
+// ErrSchema means that SQLite cannot read the schema in bounded time and memory.
 var ErrSchema = errors.New("the pages of the schema are damaged")
 
-// maxSchemaPages is the maximum number of children of the root page of the
-// schema.
-const maxSchemaPages = 100
+// Limits of a schema. SQLite parses the text of each row, and needs up to 100 bytes
+// of memory for one of them.
+const (
+	maxSchemaPages = 100       // children of the root page
+	maxSchemaBytes = 256 << 10 // size of all rows
+)
 
-// interiorPage is the type of a page of a table that has children.
-const interiorPage = 5
+// Types of the pages of a table.
+const (
+	interiorPage = 5 // has children
+	leafPage     = 13
+)
 
 // CheckSchema returns [ErrSchema] if SQLite could need unbounded time and memory
 // to read the schema of the database at path, which SQLite does before any
-// check. This is the case if a page is a child of many pages. CheckSchema
-// therefore accepts a root page and its children, but no deeper tree. It reads
-// the database and the frames of the write-ahead log up to the first one that
+// check. This is the case if a page is a child of many pages, or if many rows
+// have the same overflow pages. CheckSchema therefore accepts a root page and its
+// children, but no deeper tree, and rows of [maxSchemaBytes] in total.
+//
+// The parameter log is the path of the write-ahead log, or "" if SQLite does not
+// read it. CheckSchema reads the frames of the log up to the first one that
 // SQLite rejects. It ignores other damage, which SQLite reports.
-func CheckSchema(path string) error {
+func CheckSchema(path, log string) error {
 	var sources []pageSource
-	for _, of := range []struct {
-		name string
-		open func(*os.File) (pageSource, bool)
-	}{{path, newDatabaseSource}, {path + "-wal", newLogSource}} {
-		f, err := os.Open(of.name)
+	for name, open := range map[string]func(*os.File) (pageSource, bool){path: newDatabaseSource, log: newLogSource} {
+		f, err := os.Open(name)
 		if err != nil {
 			continue
 		}
 		defer f.Close()
-		if s, ok := of.open(f); ok {
+		if s, ok := open(f); ok {
 			sources = append(sources, s)
 		}
 	}
-	children := map[uint32]bool{}
+	// SQLite reads the database with the page size of the log.
+	if len(sources) == 2 && sources[0].size != sources[1].size {
+		return ErrSchema
+	}
+	children, rows := map[uint32]bool{}, schemaRows{}
 	for _, s := range sources {
-		if err := s.eachVersion(map[uint32]bool{1: true}, func(page []byte) error { return addChildren(page, children) }); err != nil {
+		err := s.eachVersion(map[uint32]bool{1: true}, func(_ uint32, page []byte) error {
+			return errors.Join(addChildren(page, children), rows.add(1, page, fileHeader))
+		})
+		if err != nil {
 			return err
 		}
 	}
 	for _, s := range sources {
-		err := s.eachVersion(children, func(page []byte) error {
+		err := s.eachVersion(children, func(n uint32, page []byte) error {
 			if page[0] == interiorPage {
 				return ErrSchema
 			}
-			return nil
+			return rows.add(n, page, 0)
 		})
 		if err != nil {
 			return err
@@ -58,9 +71,56 @@ func CheckSchema(path string) error {
 	return nil
 }
 
+// fileHeader is the size of the header of a database, with which page 1 begins.
+const fileHeader = 100
+
+// schemaRows has the total size of the rows in each leaf page, or of those in its
+// largest version.
+type schemaRows map[uint32]int
+
+// add adds a version of the page n, whose content begins after header bytes. It
+// returns ErrSchema if the rows of all pages are too large.
+func (r schemaRows) add(n uint32, page []byte, header int) error {
+	if page[header] != leafPage {
+		return nil
+	}
+	sum := 0
+	for i := range int(binary.BigEndian.Uint16(page[header+3:])) {
+		at := header + 8 + 2*i
+		if at+2 > len(page) {
+			return ErrSchema
+		}
+		size, err := rowSize(page, int(binary.BigEndian.Uint16(page[at:])))
+		if err != nil {
+			return err
+		}
+		sum += size
+	}
+	r[n] = max(r[n], sum)
+	total := 0
+	for _, size := range r {
+		total += size
+	}
+	if total > maxSchemaBytes {
+		return ErrSchema
+	}
+	return nil
+}
+
+// rowSize returns the size of the row at an offset of a page, which has at most
+// four bytes of seven bits.
+func rowSize(page []byte, at int) (size int, err error) {
+	for i := at; i < min(at+4, len(page)); i++ {
+		if size = size<<7 | int(page[i]&0x7f); page[i] < 0x80 {
+			return size, nil
+		}
+	}
+	return 0, ErrSchema
+}
+
 // addChildren adds the children of a version of page 1 to the set.
 func addChildren(page []byte, children map[uint32]bool) error {
-	const header = 100 // of the file
+	const header = fileHeader
 	if page[header] != interiorPage {
 		return nil
 	}
@@ -90,10 +150,10 @@ type pageSource struct {
 	salt  [8]byte // of the log
 }
 
-// newDatabaseSource reads the page size of a database. It returns false if SQLite
-// does not accept the file.
+// newDatabaseSource reads the page size of a database, which is invalid if SQLite
+// accepts the file only with a log. It returns false if the file is too short.
 func newDatabaseSource(f *os.File) (pageSource, bool) {
-	var header [100]byte
+	var header [fileHeader]byte
 	if _, err := f.ReadAt(header[:], 0); err != nil {
 		return pageSource{}, false
 	}
@@ -101,7 +161,7 @@ func newDatabaseSource(f *os.File) (pageSource, bool) {
 	if size == 1 {
 		size = 64 << 10
 	}
-	return pageSource{file: f, size: size}, isPageSize(size)
+	return pageSource{file: f, size: size}, true
 }
 
 // newLogSource is like newDatabaseSource for a write-ahead log.
@@ -126,12 +186,15 @@ const (
 // database has one version, and a log can have many. A frame without a number or
 // with another salt ends the log. A log that is a sparse file would otherwise
 // seem to have frames without end.
-func (s *pageSource) eachVersion(numbers map[uint32]bool, f func(page []byte) error) error {
+func (s *pageSource) eachVersion(numbers map[uint32]bool, f func(n uint32, page []byte) error) error {
+	if !isPageSize(s.size) {
+		return nil
+	}
 	page := make([]byte, s.size)
 	if !s.isLog {
 		for n := range numbers {
 			if _, err := s.file.ReadAt(page, int64(n-1)*s.size); err == nil {
-				if err := f(page); err != nil {
+				if err := f(n, page); err != nil {
 					return err
 				}
 			}
@@ -155,7 +218,7 @@ func (s *pageSource) eachVersion(numbers map[uint32]bool, f func(page []byte) er
 		if _, err := s.file.ReadAt(page, at+frameHeader); err != nil {
 			return nil // an incomplete frame
 		}
-		if err := f(page); err != nil {
+		if err := f(number, page); err != nil {
 			return err
 		}
 	}

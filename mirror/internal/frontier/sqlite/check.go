@@ -107,7 +107,7 @@ func checkUnopened(path string) error {
 	}
 	info, err := os.Lstat(path + "-journal")
 	if err != nil || info.Size() == 0 {
-		if err := sqlite.CheckSchema(path); err != nil {
+		if err := sqlite.CheckSchema(path, path+"-wal"); err != nil {
 			return fmt.Errorf("%w: %w", frontier.ErrDamaged, err)
 		}
 		return nil

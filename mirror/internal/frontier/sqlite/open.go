@@ -92,7 +92,12 @@ func newEngine(path string, now func() time.Time, immutable bool) (*engine, erro
 	if err != nil {
 		return nil, err
 	}
-	if err = w.checkPages("quick_check"); err == nil {
+	// The check of the pages evaluates the constraints of all tables, so that it
+	// follows the check of the schema.
+	if _, err = inspect(w); err == nil {
+		err = w.checkPages("quick_check")
+	}
+	if err == nil {
 		err = migrate(w, immutable)
 	}
 	if err != nil {
