@@ -77,7 +77,11 @@ func startFile(path string) (temporary string, replaced, err error) {
 	if err != nil {
 		return f.Name(), err, nil
 	}
+	err = checkRows(old)
 	old.Close()
+	if err != nil {
+		return f.Name(), unusable(path, err), nil
+	}
 	in, err := regularfile.Open(path)
 	if err == nil {
 		defer in.Close()
@@ -88,6 +92,22 @@ func startFile(path string) (temporary string, replaced, err error) {
 		return "", nil, fetch.LocalError(err)
 	}
 	return f.Name(), nil, nil
+}
+
+// checkRows returns an error if a page of the table doc has several parents, which
+// a forged index can have. A query of all rows would then not end, but it repeats
+// a number soon.
+func checkRows(conn *sqlite.Conn) error {
+	last := int64(0)
+	return conn.ForEachRow("select id from doc order by id", nil, func(r *sqlite.Row) error {
+		var id int64
+		err := r.Scan(&id)
+		if err == nil && id <= last {
+			err = errors.New("its rows are not in order")
+		}
+		last = id
+		return err
+	})
 }
 
 // publish gives the complete file its name, and returns its size.

@@ -73,10 +73,13 @@ func (x *Index) Search(ctx context.Context, q Query) (r Results, err error) {
 
 // A docRow is a row of the table doc. It is untrusted.
 type docRow struct {
+	id, offset           int64
 	file, timestamp, url string
-	offset               int64
-	text                 []byte // text of a WACZ file, or nil
 }
+
+// columns are the columns of a docRow. A forged index can have long values, which
+// no capture has.
+const columns = "id, offset, substr(file, 1, 4096), substr(timestamp, 1, 32), substr(url, 1, 65536)"
 
 // find returns the rows of the captures for a query, and their number. It returns
 // one more row than the limit if there are more.
@@ -107,7 +110,7 @@ func (x *Index) find(ctx context.Context, q Query, wanted, unwanted []phrase) (r
 // ranked returns the rows of the captures that match, the best first.
 func (x *Index) ranked(expression string, limit, skip int) ([]docRow, error) {
 	// The weights are for title, body and facet.
-	return x.rows(`select file, offset, timestamp, url, text from
+	return x.rows(`select `+columns+` from
 		(select rowid as hit, bm25(word, 8.0, 1.0, 0.0) as score from word where word match ? order by score, hit limit ? offset ?)
 		join doc on doc.id = hit order by score, hit`, expression, limit, skip)
 }
@@ -131,7 +134,7 @@ func (x *Index) unranked(expression, inTitle string, limit, skip int) (rows []do
 	for _, id := range ids[min(skip, len(ids)):min(wanted, len(ids))] {
 		if err == nil {
 			var d []docRow
-			d, err = x.rows("select file, offset, timestamp, url, text from doc where id = ?", id)
+			d, err = x.rows("select "+columns+" from doc where id = ?", id)
 			rows = append(rows, d...)
 		}
 	}
@@ -153,7 +156,7 @@ func (x *Index) ids(query string, args ...any) (ids []int64, err error) {
 func (x *Index) rows(query string, args ...any) (rows []docRow, err error) {
 	err = x.conn.ForEachRow(query, args, func(r *sqlite.Row) error {
 		var d docRow
-		err := r.Scan(&d.file, &d.offset, &d.timestamp, &d.url, &d.text)
+		err := r.Scan(&d.id, &d.offset, &d.file, &d.timestamp, &d.url)
 		rows = append(rows, d)
 		return err
 	})
@@ -179,11 +182,28 @@ func (x *Index) hit(ctx context.Context, row docRow, wanted []phrase) (h Hit, ok
 		if h.Kind == "" || err != nil {
 			return h, false
 		}
-		if len(row.text) > 0 {
-			d.body = strings.ToValidUTF8(string(row.text), "\ufffd")
+		if text := x.storedText(ctx, row); len(text) > 0 {
+			d.body = strings.ToValidUTF8(string(text), "\ufffd")
 		}
 		h.Title, h.Snippet = d.title, snippet(d.body, wanted)
 		return h, true
 	}
 	return h, false
+}
+
+// storedText returns the text of a capture that the index contains, or nil. Only
+// the texts of WACZ files are in the index. Search keeps one of them in memory.
+func (x *Index) storedText(ctx context.Context, row docRow) (text []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.conn == nil {
+		return nil
+	}
+	defer interruptAfter(x.conn, ctx, searchTime)()
+	err := x.conn.Scan("select substr(text, 1, ?) from doc where id = ? and file = ? and offset = ?",
+		[]any{maxText, row.id, row.file, row.offset}, &text)
+	if err != nil { // such as damage, or a row that another index replaced
+		return nil
+	}
+	return text
 }

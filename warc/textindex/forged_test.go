@@ -1,0 +1,110 @@
+package textindex_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/base/sqlite"
+	"github.com/anyurl/fetch/warc/textindex"
+)
+
+// forge changes an index with the given statements.
+func forge(t *testing.T, path, script string) {
+	t.Helper()
+	c, err := sqlite.Open("file:" + textindex.PathOf(path))
+	if err == nil {
+		err = errors.Join(c.Script(script), c.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestForgedTree builds an index again whose table doc has the same leaf 300^17
+// times. Build must not read all of its rows.
+func TestForgedTree(t *testing.T) {
+	path := write(t, t.TempDir(), "a.warc.gz", samples)
+	open(t, path)
+	file := textindex.PathOf(path)
+	c, err := sqlite.Open("file:" + file)
+	root := 0
+	if err == nil {
+		err = errors.Join(c.Scan("select rootpage from sqlite_schema where name='doc'", nil, &root), c.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pageSize, chain = 4096, 17
+	last := len(content)/pageSize + chain
+	content = append(content, make([]byte, chain*pageSize)...)
+	binary.BigEndian.PutUint32(content[28:], uint32(last)) // number of pages
+	page := func(n int) []byte { return content[(n-1)*pageSize : n*pageSize] }
+	copy(page(last), page(root)) // the leaf
+	writeInterior(page(root), last-chain+1)
+	for n := last - chain + 1; n < last; n++ {
+		writeInterior(page(n), n+1)
+	}
+	if err := os.WriteFile(file, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	x, s := open(t, path)
+	if s.Replaced == nil || s.Added != 7 {
+		t.Errorf("the new index: %+v", s)
+	}
+	if got := found(t, x, textindex.Query{Words: "returns"}); got != "2024 http://a.example/" {
+		t.Errorf("search in the new index: %s", got)
+	}
+}
+
+// writeInterior makes a page an interior page of a table with 300 children, all
+// of which are the same page.
+func writeInterior(page []byte, child int) {
+	const cells = 300
+	clear(page)
+	page[0] = 5
+	at := len(page)
+	for i := range cells {
+		at -= 6
+		binary.BigEndian.PutUint32(page[at:], uint32(child))
+		page[at+4], page[at+5] = 0x80|byte(i>>7), byte(i&0x7f)
+		binary.BigEndian.PutUint16(page[12+2*i:], uint16(at))
+	}
+	binary.BigEndian.PutUint16(page[3:], cells)
+	binary.BigEndian.PutUint16(page[5:], uint16(at))
+	binary.BigEndian.PutUint32(page[8:], uint32(child))
+}
+
+// TestLongRows searches in an index with large values in each row. In a forged
+// index, all rows can have the same overflow pages. The memory must not grow with
+// the number of results.
+func TestLongRows(t *testing.T) {
+	const rows = 40
+	var all []sample
+	for i := range rows {
+		all = append(all, sample{"20240101", fmt.Sprint("http://a.example/", i), "", page("common word")})
+	}
+	path := write(t, t.TempDir(), "a.warc.gz", all)
+	x, _ := open(t, path)
+	for _, script := range []string{"update doc set text=zeroblob(2<<20)", "update doc set text=null, url=replace(hex(zeroblob(1<<20)), '0', 'x')"} {
+		forge(t, path, script)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r, err := x.Search(t.Context(), textindex.Query{Words: "common", Limit: rows})
+		runtime.ReadMemStats(&after)
+		if err != nil || len(r.Hits)+r.Stale != rows {
+			t.Errorf("%s: %d results, %d stale, %v", script, len(r.Hits), r.Stale, err)
+		}
+		// Each text of at most 1 MiB is copied a few times.
+		if used := after.TotalAlloc - before.TotalAlloc; used > rows*(5<<20)/2 {
+			t.Errorf("%s: %d MiB allocated", script, used>>20)
+		}
+	}
+}
