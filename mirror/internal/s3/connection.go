@@ -22,7 +22,7 @@ const (
 	// ranges of at most store.MaxRange bytes. A page of a list has 1,000 objects at
 	// most, whose names have 1,024 bytes each.
 	maxList  = 2 << 20
-	maxTags  = 100_000  // number of tags in a page of a list
+	maxTags  = 100_000  // number of tags in a page of a list, and of attributes
 	maxError = 64 << 10 // an error, and each other response
 
 	headTime = 5 * time.Minute  // limit for the response to an upload; the server may have to join the parts first

@@ -59,7 +59,8 @@ func readDocument(resp *http.Response, root string, into any) error {
 	if err != nil {
 		return err
 	}
-	if bytes.Count(text, []byte{'<'}) > maxTags {
+	quotes := bytes.Count(text, []byte{'"'}) + bytes.Count(text, []byte{'\''}) // two of each attribute
+	if bytes.Count(text, []byte{'<'}) > maxTags || quotes > 2*maxTags {
 		return errLongBody
 	}
 	switch got := rootOf(text); {

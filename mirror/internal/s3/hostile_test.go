@@ -58,6 +58,9 @@ func TestHostileList(t *testing.T) {
 		{"many empty elements in a small page", func(w http.ResponseWriter, n int) {
 			io.WriteString(w, page(n, strings.Repeat("<Contents/>", 150_000)))
 		}, "too long", 9, 20 * mebibyte},
+		{"many attributes in a small page", func(w http.ResponseWriter, n int) {
+			io.WriteString(w, "<ListBucketResult "+strings.Repeat(`a=""`, 450_000)+"></ListBucketResult>")
+		}, "too long", 9, 30 * mebibyte},
 		{"endless page", func(w http.ResponseWriter, _ int) { endless(w, "<Contents><Key>a</Key></Contents>") }, "too long", 9, 50 * mebibyte},
 		{"endless text", func(w http.ResponseWriter, _ int) { endless(w, "x") }, "too long", 9, 200 * mebibyte},
 		{"endless error", func(w http.ResponseWriter, _ int) { w.WriteHeader(403); endless(w, "<Error><Code>x") }, "too long", 9, 50 * mebibyte},

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/xml"
 	"errors"
+	"hash/maphash"
 	"io"
 	"net/http"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/format/awsfiles"
 	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -185,7 +187,8 @@ func (d *driver) list(ctx context.Context, req *fetch.Request, l locator) (*fetc
 	if req.Op == fetch.Stat {
 		return resp, nil
 	}
-	all := &listing{driver: d, ctx: ctx, req: req, where: l, page: p, seen: map[string]bool{}}
-	resp.Body = io.NopCloser(entries.NewReader(all.next))
+	ctx, cancel := context.WithCancel(ctx)
+	all := &listing{driver: d, ctx: ctx, req: req, where: l, page: p, seen: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	resp.Body = sessions.NewBody(entries.NewReader(all.next), cancel)
 	return resp, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"hash/maphash"
 	"io"
 	"strconv"
 	"strings"
@@ -21,8 +22,8 @@ import (
 const (
 	pageSize = 1000      // objects in a page, the maximum of S3
 	maxPage  = 8 << 20   // bytes of a page: 1,000 keys of 1,024 bytes, each byte encoded as "%XX", and their properties
-	maxTags  = 100_000   // elements of a page
-	maxEmpty = 100       // consecutive pages without objects
+	maxTags  = 100_000   // elements of a page, and attributes
+	maxEmpty = 100       // consecutive pages without entries
 	maxToken = 16 << 10  // bytes of a token, which is part of a URL
 	maxPages = 1_000_000 // pages of a listing
 )
@@ -87,7 +88,8 @@ func (d *driver) page(ctx context.Context, req *fetch.Request, l locator, token 
 // parsePage parses a page. It decodes keys only if the page states that they are
 // encoded, because some servers ignore the parameter encoding-type.
 func parsePage(text []byte) (*page, error) {
-	if len(text) > maxPage || bytes.Count(text, []byte("<")) > maxTags {
+	quotes := bytes.Count(text, []byte(`"`)) + bytes.Count(text, []byte("'")) // two of each attribute
+	if len(text) > maxPage || bytes.Count(text, []byte("<")) > maxTags || quotes > 2*maxTags {
 		return nil, fetch.TooLarge.Errorf("a list of objects is longer than %d bytes or has more than %d elements", maxPage, maxTags)
 	}
 	p := new(page)
@@ -133,8 +135,9 @@ type listing struct {
 	req    *fetch.Request
 	where  locator
 	page   *page
-	seen   map[string]bool // tokens of earlier pages
-	empty  int             // consecutive pages without entries
+	seen   map[uint64]bool // hashes of the tokens of earlier pages, because a token can be long
+	seed   maphash.Seed
+	empty  int // pages since the last entry
 }
 
 // next returns the next entry. It returns io.EOF after the last one.
@@ -142,7 +145,7 @@ func (l *listing) next() (fetch.Entry, error) {
 	for {
 		if p := l.page; len(p.Prefixes) > 0 {
 			prefix := p.Prefixes[0].Prefix
-			p.Prefixes = p.Prefixes[1:]
+			p.Prefixes, l.empty = p.Prefixes[1:], 0
 			return l.folder(prefix), nil
 		} else if len(p.Contents) > 0 {
 			o := p.Contents[0]
@@ -150,6 +153,7 @@ func (l *listing) next() (fetch.Entry, error) {
 			if o.Key == l.where.key { // the object that some programs create for a folder
 				continue
 			}
+			l.empty = 0
 			return l.entry(o), nil
 		} else if !p.Truncated {
 			return fetch.Entry{}, io.EOF
@@ -163,19 +167,18 @@ func (l *listing) next() (fetch.Entry, error) {
 // turn requests the next page.
 func (l *listing) turn() error {
 	token := l.page.Token
-	if l.seen[token] || len(l.seen) == maxPages {
+	hash := maphash.String(l.seed, token)
+	switch {
+	case l.seen[hash] || len(l.seen) == maxPages:
 		return fetch.Loop.Errorf("the list of objects repeats a page, or has more than %d pages", maxPages)
+	case l.empty > maxEmpty:
+		return fetch.Protocol.Errorf("the list of objects has %d pages without entries", maxEmpty)
 	}
-	l.seen[token] = true
+	l.seen[hash] = true
+	l.empty++
 	p, err := l.driver.page(l.ctx, l.req, l.where, token, pageSize)
 	if err != nil {
 		return err
-	}
-	if l.empty++; len(p.Contents)+len(p.Prefixes) > 0 {
-		l.empty = 0
-	}
-	if l.empty > maxEmpty {
-		return fetch.Protocol.Errorf("the list of objects has %d empty pages", maxEmpty)
 	}
 	l.page = p
 	return nil

@@ -3,6 +3,7 @@ package s3
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -390,7 +391,7 @@ func FuzzPage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		l := &listing{where: locator{bucket: "bucket", key: "p/", list: true}, page: p, seen: map[string]bool{}}
+		l := &listing{where: locator{bucket: "bucket", key: "p/", list: true}, page: p, seen: map[uint64]bool{}, seed: maphash.MakeSeed()}
 		for len(p.Contents)+len(p.Prefixes) > 0 {
 			e, err := l.next()
 			if err != nil {
