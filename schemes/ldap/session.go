@@ -33,28 +33,25 @@ func (s *session) send(op, shown, controls []byte) error {
 	return s.SendMessage(encode(s.id, op, controls), encode(s.id, shown, controls))
 }
 
-// receive reads the next response to the last request. Intermediate responses
-// are skipped.
+// receive reads the next response to the last request. It skips intermediate
+// responses, which do not extend the time limit.
 func (s *session) receive() (m message, err error) {
-	for {
-		err := s.Receive(func() error {
+	err = s.Receive(func() error {
+		for {
 			b, err := ber.Read(s.In, maxMessage)
 			if err == nil {
 				m, err = parseMessage(b)
 			}
-			return err
-		})
-		switch {
-		case err != nil:
-			return m, err
-		case m.id == s.id && m.op.Tag == opIntermediate:
-		case m.id == s.id:
-			return m, nil
-		default:
-			s.Break()
-			return m, s.unexpected(m)
+			if err != nil || m.id != s.id || m.op.Tag != opIntermediate {
+				return err
+			}
 		}
+	})
+	if err == nil && m.id != s.id {
+		s.Break()
+		err = s.unexpected(m)
 	}
+	return m, err
 }
 
 // unexpected returns the error for a message that is not a response to the last
