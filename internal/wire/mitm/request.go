@@ -87,10 +87,17 @@ func withPort(host, usual string) string {
 	return net.JoinHostPort(strings.Trim(name, "[]"), port)
 }
 
-// answer passes a request to the Handler.
+// answer passes a request to the Handler. An HTTP/2 connection has many requests,
+// and each of them needs memory while its client reads nothing.
 func (x *running) answer(w http.ResponseWriter, r *http.Request) {
 	if upgrade := r.Header.Get("Upgrade"); strings.EqualFold(strings.TrimSpace(upgrade), "websocket") {
 		x.refuse(w, r, http.StatusNotImplemented, "WebSocket connections cannot be recorded")
+		return
+	}
+	select {
+	case x.requests <- struct{}{}:
+		defer func() { <-x.requests }()
+	case <-r.Context().Done():
 		return
 	}
 	RemoveHopFields(r.Header)

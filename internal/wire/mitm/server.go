@@ -53,6 +53,10 @@ type Server struct {
 	// MaxConns is the maximum number of open connections of all clients, or 0
 	// for 256.
 	MaxConns int
+
+	// MaxRequests is the maximum number of requests that the Handler answers at
+	// the same time, or 0 for 256. Further requests wait.
+	MaxRequests int
 }
 
 // Limits of the server for each connection and request.
@@ -68,22 +72,33 @@ const (
 // A running is a Server that serves a listener.
 type running struct {
 	*Server
-	ctx     context.Context
-	tunnels *tunnelListener
-	opening sync.WaitGroup // tunnels whose client has not sent a byte yet
-	tls     *tls.Config
+	ctx      context.Context
+	tunnels  *tunnelListener
+	opening  sync.WaitGroup // tunnels whose client has not sent a byte yet
+	tls      *tls.Config
+	requests chan struct{} // a value for each request that the Handler answers
+}
+
+// run returns a running server for s.
+func (s *Server) run(ctx context.Context, addr net.Addr) *running {
+	return &running{Server: s, ctx: ctx, tunnels: newTunnelListener(addr), requests: make(chan struct{}, orDefault(s.MaxRequests))}
+}
+
+// orDefault returns n, or 256 if n is not positive.
+func orDefault(n int) int {
+	if n <= 0 {
+		return 256
+	}
+	return n
 }
 
 // Serve answers requests on l until ctx ends. It then closes l and waits at most
 // for the duration grace until the running requests have finished. The remaining
 // connections are closed. The error is nil if all requests finished.
 func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
-	total := s.MaxConns
-	if total <= 0 {
-		total = 256
-	}
+	total := orDefault(s.MaxConns)
 	table := &connlimit.Table{PerClient: total, Total: total}
-	x := &running{Server: s, ctx: ctx, tunnels: newTunnelListener(l.Addr())}
+	x := s.run(ctx, l.Addr())
 	x.tls = &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
