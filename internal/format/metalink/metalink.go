@@ -18,7 +18,7 @@ import (
 
 const (
 	MaxDocument = 16 << 20 // bytes of a document
-	maxTags     = 500_000  // elements of a document
+	maxTags     = 500_000  // tags of a document, and attributes
 	maxFiles    = 1000     // files of a document
 	MaxMirrors  = 100      // mirrors of a file that are kept, those with the best priority
 	maxPieces   = 200_000  // pieces of a file
@@ -107,8 +107,9 @@ func Parse(r io.Reader, base uri.URI) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > MaxDocument || bytes.Count(text, []byte("<")) > maxTags {
-		return nil, fetch.TooLarge.Errorf("the Metalink document is longer than %d bytes, or has more than %d tags", MaxDocument, maxTags)
+	quotes := bytes.Count(text, []byte(`"`)) + bytes.Count(text, []byte("'")) // two of each attribute
+	if len(text) > MaxDocument || bytes.Count(text, []byte("<")) > maxTags || quotes > 2*maxTags {
+		return nil, fetch.TooLarge.Errorf("the Metalink document is longer than %d bytes, or has more than %d tags or attributes", MaxDocument, maxTags)
 	}
 	var d document
 	if err := xml.Unmarshal(text, &d); err != nil {
