@@ -70,13 +70,17 @@ func title(r apdu.Record) string {
 // maxTitle is the maximum length of a title in bytes.
 const maxTitle = 500
 
-// maxTokens is the maximum number of XML tokens that are searched for a title.
-const maxTokens = 5000
+// maxTokens and maxXML are the maximum number of XML tokens and of bytes that are
+// searched for a title. A token with many attributes needs much memory.
+const (
+	maxTokens = 5000
+	maxXML    = 256 << 10
+)
 
 // xmlTitle returns the title in a MARCXML record (field 245 or 200, subfields a
 // and b) or in the first element with the name "title".
 func xmlTitle(data []byte) string {
-	d := xml.NewDecoder(bytes.NewReader(data))
+	d := xml.NewDecoder(bytes.NewReader(data[:min(len(data), maxXML)]))
 	var inTitle, inField, inSubfield bool
 	var parts []string
 	for range maxTokens {
