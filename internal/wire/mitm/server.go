@@ -4,6 +4,7 @@
 package mitm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -54,6 +55,10 @@ type Server struct {
 	// for 256.
 	MaxConns int
 
+	// MaxClient is the maximum number of open connections of a client, or 0 for
+	// MaxConns. A client is an address, as in package connlimit.
+	MaxClient int
+
 	// MaxRequests is the maximum number of requests that the Handler answers at
 	// the same time, or 0 for 256. Further requests wait.
 	MaxRequests int
@@ -97,7 +102,7 @@ func orDefault(n int) int {
 // connections are closed. The error is nil if all requests finished.
 func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
 	total := orDefault(s.MaxConns)
-	table := &connlimit.Table{PerClient: total, Total: total}
+	table := &connlimit.Table{PerClient: cmp.Or(s.MaxClient, total), Total: total}
 	x := s.run(ctx, l.Addr())
 	x.tls = &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},

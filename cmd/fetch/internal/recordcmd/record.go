@@ -74,6 +74,11 @@ func (c *recordCommand) Register(s *options.Set) {
 	c.client.RegisterTransport(s)
 }
 
+// maxClient is the maximum number of open connections of a client with --public. A
+// client without the token could otherwise use all of them. A browser opens at
+// most 32 connections to a proxy.
+const maxClient = 64
+
 // recordGrace is the time after a signal in which running requests can finish.
 const recordGrace = 10 * time.Second
 
@@ -140,7 +145,7 @@ func (c *recordCommand) Run(ctx context.Context, args []string) (err error) {
 		ErrorLog: log.New(console.NoteWriter{Streams: c.Streams}, "", 0),
 	}
 	if c.public {
-		server.Authorize = token.permits
+		server.Authorize, server.MaxClient = token.permits, maxClient
 	}
 	c.announce(l.Addr(), ca, token)
 	c.Interrupts.SetGrace(recordGrace)
