@@ -27,11 +27,17 @@ type rateBody struct {
 	silence  time.Duration // time spent in Read since the last byte, without the current Read
 	waited   time.Duration // time spent in Read in the current window, without the current Read
 	received int64         // bytes received in the current window
+	skipped  int64         // bytes that the driver had discarded at the last check
 	err      error         // set when check closed the body
 
 	closing  sync.Once
 	closeErr error
 }
+
+// A skipper is a body that discards bytes before those that Read returns, such as
+// those before a range. Skipped returns their number so far. It may be called
+// during a Read.
+type skipper interface{ Skipped() int64 }
 
 // newRateBody returns body with the limits of p, or body itself if p has no
 // such limits.
@@ -70,6 +76,7 @@ func (b *rateBody) startRead() {
 func (b *rateBody) endRead(n int, err error) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.countSkipped()
 	took := time.Since(b.reading)
 	b.waited, b.silence, b.received = b.waited+took, b.silence+took, b.received+int64(n)
 	b.reading = time.Time{}
@@ -85,6 +92,22 @@ func (b *rateBody) endRead(n int, err error) (int, error) {
 		err = b.endWindow()
 	}
 	return n, err
+}
+
+// countSkipped counts the bytes that the driver has discarded as received. The
+// caller must hold b.mu.
+func (b *rateBody) countSkipped() {
+	s, ok := b.ReadCloser.(skipper)
+	if !ok {
+		return
+	}
+	total := s.Skipped()
+	if total == b.skipped {
+		return
+	}
+	took := time.Since(b.reading)
+	b.received, b.skipped = b.received+total-b.skipped, total
+	b.waited, b.silence, b.reading = b.waited+took, 0, time.Now()
 }
 
 // endWindow starts the next window. It returns an error if the rate was too low
@@ -107,13 +130,19 @@ func (b *rateBody) check() {
 		b.mu.Unlock()
 		return
 	}
+	b.countSkipped()
+	if b.waited >= b.window {
+		b.err = b.endWindow()
+	}
 	silence := b.silence + time.Since(b.reading)
-	if silence < b.window {
+	if b.err == nil && silence < b.window {
 		b.arm(b.window - silence)
 		b.mu.Unlock()
 		return
 	}
-	b.err = Timeout.Errorf("stalled: no byte in the last %v", silence.Round(time.Second))
+	if b.err == nil {
+		b.err = Timeout.Errorf("stalled: no byte in the last %v", silence.Round(time.Second))
+	}
 	b.mu.Unlock()
 	b.Close()
 }
