@@ -7,11 +7,11 @@ import (
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/splice"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 const (
@@ -27,7 +27,7 @@ type body struct {
 	session *session
 	data    *transfer
 	release func() bool // stops watching the context
-	skipped atomic.Int64
+	sessions.Skip
 
 	mu        sync.Mutex
 	remaining int64 // unread bytes of the requested range; -1: the range extends to the end of the data
@@ -136,21 +136,9 @@ func (b *body) skip() error {
 	if b.data.skip == 0 {
 		return nil
 	}
-	n, err := io.CopyN(skipWriter{&b.skipped}, b.data, b.data.skip)
+	n, err := b.Discard(b.data, b.data.skip)
 	b.data.skip -= n
 	return err
-}
-
-// Skipped returns the number of bytes that skip has discarded. The Client counts
-// them as received, because a server without REST may need long to send them.
-func (b *body) Skipped() int64 { return b.skipped.Load() }
-
-// A skipWriter counts the bytes that it discards.
-type skipWriter struct{ n *atomic.Int64 }
-
-func (w skipWriter) Write(p []byte) (int, error) {
-	w.n.Add(int64(len(p)))
-	return len(p), nil
 }
 
 // end ends the transfer and returns the error for the last Read, which is

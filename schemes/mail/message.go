@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -232,21 +233,19 @@ func (s *session) selectRange(q *task, resp *fetch.Response, l *literal, want fe
 // completely.
 type window struct {
 	*literal
+	sessions.Skip
 	skip, remaining int64
 }
 
 func (w *window) Read(p []byte) (int, error) {
 	if w.skip > 0 {
-		n, err := io.CopyN(io.Discard, w.literal, w.skip)
+		n, err := w.Discard(w.literal, w.skip)
 		if w.skip -= n; err != nil {
 			return 0, err
 		}
 	}
 	if w.remaining == 0 {
-		_, err := io.Copy(io.Discard, w.literal)
-		if err == nil {
-			err = io.EOF
-		}
+		_, err := w.Discard(w.literal, math.MaxInt64)
 		return 0, err
 	}
 	n, err := w.literal.Read(p[:min(int64(len(p)), w.remaining)])

@@ -113,6 +113,14 @@ type Body struct {
 	err   error
 }
 
+// Skipped returns the number of bytes that the Reader has discarded. See [Skip].
+func (b *Body) Skipped() int64 {
+	if s, ok := b.Reader.(interface{ Skipped() int64 }); ok {
+		return s.Skipped()
+	}
+	return 0
+}
+
 func (b *Body) Read(p []byte) (int, error) {
 	switch {
 	case b.err != nil:
