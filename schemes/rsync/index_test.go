@@ -104,7 +104,7 @@ func testSessions(t *testing.T, s *peer.Server, version int) {
 		{"missing", "none", "not-found"},
 		{"directory", "sub", "menu of 1"},
 	} {
-		if got := summary(c.Get(t.Context(), root+test.path)); got != test.want {
+		if got := schemetest.Summary(c.Get(t.Context(), root+test.path)); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -114,7 +114,7 @@ func testSessions(t *testing.T, s *peer.Server, version int) {
 	if err := os.Remove(filepath.Join(s.Root, "dir", "file-1")); err != nil {
 		t.Fatal(err)
 	}
-	if got := summary(c.Get(t.Context(), root+"file-1")); got != "not-found" {
+	if got := schemetest.Summary(c.Get(t.Context(), root+"file-1")); got != "not-found" {
 		t.Errorf("removed after the list was read: %s", got)
 	}
 	req := schemetest.NewRequest(t, root+"file-3")
@@ -191,10 +191,10 @@ func TestHostileSession(t *testing.T) {
 			addr := hostile(t, accepted, func(w io.Writer) { w.Write(test.rest) })
 			c := schemetest.NewClient(t, Schemes())
 			defer c.Close()
-			if got := summary(c.Get(t.Context(), "rsync://"+addr+"/m/d/")); !strings.HasPrefix(got, "menu of") {
+			if got := schemetest.Summary(c.Get(t.Context(), "rsync://"+addr+"/m/d/")); !strings.HasPrefix(got, "menu of") {
 				t.Fatalf("list: %s", got)
 			}
-			if got := summary(c.Get(t.Context(), "rsync://"+addr+"/m/d/f")); got != test.want {
+			if got := schemetest.Summary(c.Get(t.Context(), "rsync://"+addr+"/m/d/f")); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})

@@ -127,7 +127,7 @@ func TestLongList(t *testing.T) {
 		w.Write(script(nil).data(byte(0), 0))
 	})
 	c := schemetest.NewClient(t, Schemes())
-	if got := summary(c.Get(t.Context(), "rsync://"+addr+"/m/d/")); got != fmt.Sprintf("menu of %d", n) {
+	if got := schemetest.Summary(c.Get(t.Context(), "rsync://"+addr+"/m/d/")); got != fmt.Sprintf("menu of %d", n) {
 		t.Error(got)
 	}
 }

@@ -75,7 +75,7 @@ func TestRsyncd(t *testing.T) {
 		{"no login", strings.Replace(root, "files", "private", 1) + "/empty", "auth"},
 		{"wrong password", strings.Replace(strings.Replace(login, "files", "private", 1), peer.Password, "x", 1) + "/empty", "auth"},
 	} {
-		if got := summary(c.Get(t.Context(), test.url)); got != test.want {
+		if got := schemetest.Summary(c.Get(t.Context(), test.url)); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -96,29 +96,6 @@ func TestRsyncd(t *testing.T) {
 	if resp, _, err := schemetest.ReadRequest(t, c, req); err != nil || !resp.Unchanged {
 		t.Errorf("unchanged: %v", err)
 	}
-}
-
-// summary describes a response in a few words.
-func summary(resp *fetch.Response, err error) string {
-	if err != nil {
-		return fetch.FaultOf(err).String()
-	}
-	defer resp.Body.Close()
-	n := 0
-	if resp.Kind == fetch.Menu {
-		for _, err := range resp.Entries() {
-			if err != nil {
-				return fetch.FaultOf(err).String()
-			}
-			n++
-		}
-		return fmt.Sprintf("menu of %d", n)
-	}
-	size, err := io.Copy(io.Discard, resp.Body)
-	if err != nil {
-		return fetch.FaultOf(err).String()
-	}
-	return fmt.Sprintf("document of %d bytes", size)
 }
 
 // A script is the part of a server's stream behind the seed.
@@ -245,7 +222,7 @@ func TestHostile(t *testing.T) {
 			addr := hostile(t, test.greeting, rest)
 			c := schemetest.NewClient(t, Schemes())
 			defer c.Close()
-			if got := summary(c.Get(t.Context(), "rsync://"+addr+"/m/"+test.path)); got != test.want {
+			if got := schemetest.Summary(c.Get(t.Context(), "rsync://"+addr+"/m/"+test.path)); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})

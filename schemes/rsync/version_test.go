@@ -186,7 +186,7 @@ func TestHostileVersion(t *testing.T) {
 			addr := hostile(t, test.greeting, func(w io.Writer) { w.Write(test.rest) })
 			c := schemetest.NewClient(t, Schemes())
 			defer c.Close()
-			if got := summary(c.Get(t.Context(), "rsync://"+addr+"/m/"+test.path)); got != test.want {
+			if got := schemetest.Summary(c.Get(t.Context(), "rsync://"+addr+"/m/"+test.path)); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})

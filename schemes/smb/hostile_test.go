@@ -160,7 +160,7 @@ func TestHostile(t *testing.T) {
 				c, end := newFake(test.change).client(t)
 				defer end()
 				resp, err := c.Get(t.Context(), "smb://192.0.2.1/share/"+test.path)
-				if got := summary(resp, err); got != test.want {
+				if got := schemetest.Summary(resp, err); got != test.want {
 					t.Errorf("%s, want %s: %v", got, test.want, err)
 				}
 				if took := time.Since(start); took > 61*time.Second {
@@ -207,7 +207,7 @@ func TestHostileShares(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			resp, err := c.Get(ctx, "smb://192.0.2.1/")
-			if got := summary(resp, err); got != test.want {
+			if got := schemetest.Summary(resp, err); got != test.want {
 				t.Errorf("%s, want %s: %v", got, test.want, err)
 			}
 		})
@@ -221,7 +221,7 @@ func TestUnsolicited(t *testing.T) {
 		c, end := newFake(on(cmdClose, 0, func(r *reply) { r.repeat, r.pause = 2, time.Second })).client(t)
 		defer end()
 		for range 3 {
-			if got := summary(c.Get(t.Context(), "smb://192.0.2.1/share/f")); got != "document of 10 bytes" {
+			if got := schemetest.Summary(c.Get(t.Context(), "smb://192.0.2.1/share/f")); got != "document of 10 bytes" {
 				t.Error(got)
 			}
 			time.Sleep(2 * time.Second)
@@ -236,7 +236,7 @@ func TestGuest(t *testing.T) {
 		c, end := newFake(nil).client(t)
 		defer end()
 		for user, want := range map[string]string{"alice:x@": "auth", "guest:@": "document of 10 bytes", "": "document of 10 bytes"} {
-			if got := summary(c.Get(t.Context(), "smb://"+user+"192.0.2.1/share/f")); got != want {
+			if got := schemetest.Summary(c.Get(t.Context(), "smb://"+user+"192.0.2.1/share/f")); got != want {
 				t.Errorf("%q: %s", user, got)
 			}
 		}

@@ -33,7 +33,7 @@ func TestImpacket(t *testing.T) {
 		{"directory without a slash", root + "/dir", "menu of 2"},
 		{"missing directory", root + "/none/", "not-found"},
 	} {
-		if got := summary(c.Get(t.Context(), test.url)); got != test.want {
+		if got := schemetest.Summary(c.Get(t.Context(), test.url)); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestImpacketLogin(t *testing.T) {
 	for user, want := range map[string]string{
 		peer.User + ":" + peer.Password + "@": fmt.Sprintf("document of %d bytes", len(big)), peer.User + ":x@": "auth", "": "auth",
 	} {
-		if got := summary(c.Get(t.Context(), "smb://"+user+s.Addr+"/FILES/data.bin")); got != want {
+		if got := schemetest.Summary(c.Get(t.Context(), "smb://"+user+s.Addr+"/FILES/data.bin")); got != want {
 			t.Errorf("%q: %s, want %s", user, got, want)
 		}
 	}

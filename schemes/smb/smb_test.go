@@ -3,7 +3,6 @@ package smb
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/internal/test/schemetest"
@@ -72,7 +70,7 @@ func TestSmbd(t *testing.T) {
 		{"encrypted file", share(login, "secret") + "/dir/data.bin", fmt.Sprintf("document of %d bytes", len(big))},
 		{"shares with a login", strings.TrimSuffix(login, "/files") + "/", "menu of 4"},
 	} {
-		if got := summary(c.Get(t.Context(), test.url)); got != test.want {
+		if got := schemetest.Summary(c.Get(t.Context(), test.url)); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -93,27 +91,4 @@ func TestSmbd(t *testing.T) {
 	if resp, _, err := schemetest.ReadRequest(t, c, req); err != nil || !resp.Unchanged {
 		t.Errorf("unchanged: %v", err)
 	}
-}
-
-// summary describes a response in a few words.
-func summary(resp *fetch.Response, err error) string {
-	if err != nil {
-		return fetch.FaultOf(err).String()
-	}
-	defer resp.Body.Close()
-	n := 0
-	if resp.Kind == fetch.Menu {
-		for _, err := range resp.Entries() {
-			if err != nil {
-				return fetch.FaultOf(err).String()
-			}
-			n++
-		}
-		return fmt.Sprintf("menu of %d", n)
-	}
-	size, err := io.Copy(io.Discard, resp.Body)
-	if err != nil {
-		return fetch.FaultOf(err).String()
-	}
-	return fmt.Sprintf("document of %d bytes", size)
 }

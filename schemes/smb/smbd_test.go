@@ -38,12 +38,12 @@ func TestSmbdSettings(t *testing.T) {
 			c := schemetest.NewClient(t, Schemes())
 			for user, want := range map[string]string{"": test.anonymous, peer.User + ":" + peer.Password + "@": test.user, "guest:@": test.guest} {
 				resp, err := c.Get(t.Context(), "smb://"+user+s.Addr+"/files/data.bin")
-				if got := summary(resp, err); got != want {
+				if got := schemetest.Summary(resp, err); got != want {
 					t.Errorf("%q: %s, want %s: %v", user, got, want, err)
 				}
 			}
 			resp, err := c.Get(t.Context(), "smb://"+peer.User+":"+peer.Password+"@"+s.Addr+"/files/")
-			if got := summary(resp, err); got != test.list {
+			if got := schemetest.Summary(resp, err); got != test.list {
 				t.Errorf("directory: %s, want %s: %v", got, test.list, err)
 			}
 		})
@@ -67,7 +67,7 @@ func TestSmbdLinks(t *testing.T) {
 		"inside": "document of 1 bytes", "outside": "not-found", "loop": "not-found", "folder/passwd": "not-found", "f/x": "not-found",
 	} {
 		resp, err := c.Get(t.Context(), root+path)
-		if got := summary(resp, err); got != want {
+		if got := schemetest.Summary(resp, err); got != want {
 			t.Errorf("%s: %s, want %s: %v", path, got, want, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestSmbdLinks(t *testing.T) {
 		if e.URL.IsZero() {
 			continue
 		}
-		if got := summary(c.Get(t.Context(), e.URL.String())); got != "document of 1 bytes" {
+		if got := schemetest.Summary(c.Get(t.Context(), e.URL.String())); got != "document of 1 bytes" {
 			t.Errorf("%s: %s", e.URL, got)
 		}
 	}

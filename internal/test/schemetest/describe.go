@@ -47,6 +47,30 @@ func DescribeBody(resp *fetch.Response, err error, prefix string) string {
 	return text
 }
 
+// Summary reads a response and describes it in a few words: the kind and the number
+// of entries or bytes, or the Fault of an error.
+func Summary(resp *fetch.Response, err error) string {
+	if err != nil {
+		return fetch.FaultOf(err).String()
+	}
+	defer resp.Body.Close()
+	if resp.Kind == fetch.Menu {
+		n := 0
+		for _, err := range resp.Entries() {
+			if err != nil {
+				return fetch.FaultOf(err).String()
+			}
+			n++
+		}
+		return fmt.Sprintf("menu of %d", n)
+	}
+	size, err := io.Copy(io.Discard, resp.Body)
+	if err != nil {
+		return fetch.FaultOf(err).String()
+	}
+	return fmt.Sprintf("document of %d bytes", size)
+}
+
 // Head returns the kind, the media type, the protocol and the size of a
 // response, as far as they are known.
 func Head(resp *fetch.Response) string {

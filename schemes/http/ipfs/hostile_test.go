@@ -233,7 +233,7 @@ func TestObjects(t *testing.T) {
 			if err != nil && strings.ContainsAny(err.Error(), "\r\n\x1b\x00") {
 				t.Errorf("raw bytes in %q", err)
 			}
-			if got := summary(resp, err); got != test.want {
+			if got := schemetest.Summary(resp, err); got != test.want {
 				t.Errorf("%s, want %s (%v)", got, test.want, err)
 			}
 		})
@@ -339,7 +339,7 @@ func TestOptions(t *testing.T) {
 		{"number", "http://2130706433/", "policy-address"},
 	} {
 		c := schemetest.NewClient(t, Schemes(Options{Gateway: test.gateway}))
-		if got := summary(c.Get(t.Context(), url(id, ""))); got != test.want {
+		if got := schemetest.Summary(c.Get(t.Context(), url(id, ""))); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}

@@ -88,7 +88,7 @@ func TestManyEntries(t *testing.T) {
 	}
 	root := s.shard(links...)
 	c := schemetest.NewClient(t, Schemes(Options{Gateway: s.URL}))
-	if got := summary(c.Get(t.Context(), url(root, "/"))); got != "menu of 65536" {
+	if got := schemetest.Summary(c.Get(t.Context(), url(root, "/"))); got != "menu of 65536" {
 		t.Error(got)
 	}
 }

@@ -3,7 +3,6 @@ package ipfs
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -52,29 +51,6 @@ func fill(t testing.TB) func(dir string) {
 	}
 }
 
-// summary describes a response in a few words.
-func summary(resp *fetch.Response, err error) string {
-	if err != nil {
-		return fetch.FaultOf(err).String()
-	}
-	defer resp.Body.Close()
-	n := 0
-	if resp.Kind == fetch.Menu {
-		for _, err := range resp.Entries() {
-			if err != nil {
-				return fetch.FaultOf(err).String()
-			}
-			n++
-		}
-		return fmt.Sprintf("menu of %d", n)
-	}
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fetch.FaultOf(err).String()
-	}
-	return fmt.Sprintf("document of %d bytes", len(text))
-}
-
 // TestServer reads objects in several forms from a gateway of another
 // implementation.
 func TestServer(t *testing.T) {
@@ -85,7 +61,7 @@ func TestServer(t *testing.T) {
 			c := schemetest.NewClient(t, Schemes(o))
 			base := "ipfs://" + root
 			if form == "sha512" { // of which no block can be verified
-				if got := summary(c.Get(t.Context(), base)); got != "invalid-uri" && got != "unsupported" && got != "policy-address" {
+				if got := schemetest.Summary(c.Get(t.Context(), base)); got != "invalid-uri" && got != "unsupported" && got != "policy-address" {
 					t.Error(got)
 				}
 				return
@@ -124,7 +100,7 @@ func TestServer(t *testing.T) {
 				{"one of many", base + "/many/file%20123", "document of 3 bytes"},
 				{"none of many", base + "/many/file%20" + fmt.Sprint(many), "not-found"},
 			} {
-				if got := summary(c.Get(t.Context(), test.url)); got != test.want {
+				if got := schemetest.Summary(c.Get(t.Context(), test.url)); got != test.want {
 					t.Errorf("%s: %s, want %s", test.name, got, test.want)
 				}
 			}

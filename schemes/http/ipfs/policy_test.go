@@ -43,7 +43,7 @@ func TestPolicy(t *testing.T) {
 		req := schemetest.NewRequest(t, url(leaf, ""))
 		req.From = test.from
 		resp, err := c.Do(t.Context(), req)
-		if got := summary(resp, err); got != test.want {
+		if got := schemetest.Summary(resp, err); got != test.want {
 			t.Errorf("%s: %s, want %s (%v)", test.name, got, test.want, err)
 		}
 	}

@@ -30,7 +30,7 @@ func TestPagesWithoutEntries(t *testing.T) {
 		fmt.Fprint(w, listPage(fmt.Sprint(n), "<Contents><Key>d/</Key></Contents>"))
 	})
 	c := schemetest.NewClient(t, Schemes(Options{Endpoint: s.URL}))
-	if got := summary(c.Get(t.Context(), "s3://bucket/d/")); got != "protocol" || n > maxEmpty+2 {
+	if got := schemetest.Summary(c.Get(t.Context(), "s3://bucket/d/")); got != "protocol" || n > maxEmpty+2 {
 		t.Errorf("%s after %d requests", got, n)
 	}
 }

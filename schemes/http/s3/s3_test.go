@@ -102,35 +102,12 @@ func TestServers(t *testing.T) {
 				{"no such folder", "s3://bucket/none/", "not-found"},
 				{"no such bucket", "s3://nosuchbucket/", "not-found"},
 			} {
-				if got := summary(c.Get(t.Context(), test.url)); got != test.want {
+				if got := schemetest.Summary(c.Get(t.Context(), test.url)); got != test.want {
 					t.Errorf("%s: %s, want %s", test.name, got, test.want)
 				}
 			}
 		})
 	}
-}
-
-// summary describes a response in a few words.
-func summary(resp *fetch.Response, err error) string {
-	if err != nil {
-		return fetch.FaultOf(err).String()
-	}
-	defer resp.Body.Close()
-	n := 0
-	if resp.Kind == fetch.Menu {
-		for _, err := range resp.Entries() {
-			if err != nil {
-				return fetch.FaultOf(err).String()
-			}
-			n++
-		}
-		return fmt.Sprintf("menu of %d", n)
-	}
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fetch.FaultOf(err).String()
-	}
-	return fmt.Sprintf("document of %d bytes", len(text))
 }
 
 // TestKeys rejects wrong keys, and reads without a key.
@@ -170,7 +147,7 @@ func TestKeys(t *testing.T) {
 			test.options.Endpoint = "http://" + s.Addr
 		}
 		c := schemetest.NewClient(t, Schemes(test.options))
-		if got := summary(c.Get(t.Context(), "s3://bucket/x")); got != test.want {
+		if got := schemetest.Summary(c.Get(t.Context(), "s3://bucket/x")); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -252,7 +229,7 @@ func TestHostileLists(t *testing.T) {
 			io.WriteString(w, test.body)
 		})
 		c := schemetest.NewClient(t, Schemes(Options{Endpoint: s.URL, Getenv: environment()}))
-		if got := summary(c.Get(t.Context(), "s3://bucket/")); got != test.want {
+		if got := schemetest.Summary(c.Get(t.Context(), "s3://bucket/")); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 		c.Close()
@@ -263,7 +240,7 @@ func TestHostileLists(t *testing.T) {
 		fmt.Fprintf(w, "%s<IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", listHead, n)
 	})
 	c := schemetest.NewClient(t, Schemes(Options{Endpoint: s.URL}))
-	if got := summary(c.Get(t.Context(), "s3://bucket/")); got != "protocol" || n > maxEmpty+2 {
+	if got := schemetest.Summary(c.Get(t.Context(), "s3://bucket/")); got != "protocol" || n > maxEmpty+2 {
 		t.Errorf("empty pages: %s after %d requests", got, n)
 	}
 }
