@@ -77,8 +77,7 @@ func TestHostileServer(t *testing.T) {
 		if !strings.HasPrefix(href, v.base) {
 			continue // a link that leaves the gateway
 		}
-		p.Eval(fmt.Sprintf("document.querySelectorAll('tbody a')[%d].click()", i))
-		p.Wait("!document.querySelector('table') && document.querySelector('h1') != null")
+		p.Click(fmt.Sprintf("document.querySelectorAll('tbody a')[%d]", i), "!document.querySelector('table') && document.querySelector('h1') != null")
 		followed++
 	}
 	for _, line := range v.requests.find(";via=") {
@@ -209,8 +208,8 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 	p.Go(base + "/live/ftp://" + ftp.Addr + "/pub/")
-	p.Eval("Array.from(document.querySelectorAll('tbody a')).find(a => a.textContent.includes('dir')).click()")
-	p.Wait("document.title.includes('<img src=x') && document.body.textContent.includes('file.txt')")
+	p.Click("Array.from(document.querySelectorAll('tbody a')).find(a => a.textContent.includes('dir'))",
+		"document.title.includes('<img src=x') && document.body.textContent.includes('file.txt')")
 	if got := p.Eval("String(window.pwned) + document.scripts.length + document.images.length"); got != "undefined00" {
 		t.Errorf("folder with markup in its name: %s", got)
 	}

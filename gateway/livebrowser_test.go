@@ -52,11 +52,9 @@ func enter(p *browsertest.Page, base, url string) {
 }
 
 // follow clicks the first link or button of the page whose text begins with
-// text.
-func follow(p *browsertest.Page, text string) {
-	found := fmt.Sprintf("[...document.querySelectorAll('a, button')].find(e => e.textContent.startsWith(%q))", text)
-	p.Wait(found + " != null")
-	p.Eval("void " + found + ".click()")
+// text, and waits until a JavaScript expression is true.
+func follow(p *browsertest.Page, text, until string) {
+	p.Click(fmt.Sprintf("[...document.querySelectorAll('a, button')].find(e => e.textContent.startsWith(%q))", text), until)
 }
 
 // TestBrowseLive enters URLs in Chromium, confirms a private address, follows
@@ -97,13 +95,11 @@ func TestBrowseLive(t *testing.T) {
 
 	enter(p, closed, "gopher://"+gopher.Addr+"/")
 	p.Wait("document.querySelector('h1').textContent == 'Open a private address?'")
-	follow(p, "Open the URL")
-	follow(p, "about.txt")
-	p.Wait("document.querySelector('pre').textContent.startsWith('about this server')")
+	follow(p, "Open the URL", "[...document.querySelectorAll('a')].some(e => e.textContent.startsWith('about.txt'))")
+	follow(p, "about.txt", "document.querySelector('pre').textContent.startsWith('about this server')")
 
 	p.Go(base + "/live/gopher://" + gopher.Addr + "/") // like a URL in the address bar
-	follow(p, "it's (new).txt")
-	p.Wait("document.querySelector('pre').textContent.startsWith('odd name')")
+	follow(p, "it's (new).txt", "document.querySelector('pre').textContent.startsWith('odd name')")
 	p.Eval("location.reload()")
 	p.Wait("document.querySelector('pre').textContent.startsWith('odd name')")
 
@@ -115,31 +111,25 @@ func TestBrowseLive(t *testing.T) {
 	enter(p, base, "gopher://"+plus.Addr+"/0/form.txt%09%09?")
 	p.Wait("document.querySelector('[name=\"1\"]') != null")
 	p.Eval("void (document.querySelector('[name=\"1\"]').value = 'Alice')")
-	follow(p, "Send")
-	p.Wait("document.querySelector('pre').textContent.startsWith('thank you')")
+	follow(p, "Send", "document.querySelector('pre').textContent.startsWith('thank you')")
 
 	enter(p, base, "ftp://"+ftp.Addr+"/pub/")
-	follow(p, "<b>.txt")
-	p.Wait("document.querySelector('pre').textContent.startsWith('file in a directory')")
+	follow(p, "<b>.txt", "document.querySelector('pre').textContent.startsWith('file in a directory')")
 
 	enter(p, base, "http://"+web.Addr+"/page.html")
 	p.Wait("getComputedStyle(document.querySelector('h1')).color == 'rgb(1, 2, 3)'")
 	p.Wait("document.querySelector('img').naturalWidth == 1 && document.title != 'ran' && origin == 'null'")
-	follow(p, "next")
-	p.Wait("document.querySelector('h1').textContent == 'Second'")
+	follow(p, "next", "document.querySelector('h1').textContent == 'Second'")
 
 	enter(p, base, "news://"+news.Addr+"/local.test")
 	p.Wait("document.querySelector('.threads') != null")
-	follow(p, "b@example.org")
-	p.Wait("document.querySelector('.part pre').textContent.startsWith('reply')")
+	follow(p, "b@example.org", "document.querySelector('.part pre').textContent.startsWith('reply')")
 	p.Wait("document.querySelector('.part img').naturalWidth == 1")
-	follow(p, "<1@example.org>")
-	p.Wait("document.querySelector('.part pre').textContent.startsWith('hello')")
+	follow(p, "<1@example.org>", "document.querySelector('.part pre').textContent.startsWith('hello')")
 
 	enter(p, base, "wais://"+waisServer.Addr().String()+"/notes?whale")
 	p.Wait("document.querySelector('table') != null")
-	p.Eval("void document.querySelector('tbody a').click()")
-	p.Wait("document.querySelector('pre').textContent.includes('whale')")
+	p.Click("document.querySelector('tbody a')", "document.querySelector('pre').textContent.includes('whale')")
 
 	mailbox := "imap://" + peer.User + "@" + mail.Addr + "/INBOX"
 	enter(p, base, mailbox)
@@ -147,8 +137,7 @@ func TestBrowseLive(t *testing.T) {
 	p.Go(base + h.TokenPath())
 	p.Wait("document.body.textContent.includes('your logins') && location.search == ''")
 	enter(p, base, mailbox)
-	follow(p, "private message")
-	p.Wait("document.querySelector('.part pre').textContent.startsWith('for you only')")
+	follow(p, "private message", "document.querySelector('.part pre').textContent.startsWith('for you only')")
 
 	enter(p, base, "gopher://"+gopher.Addr+"/0/missing")
 	p.Wait("document.querySelector('pre').textContent.includes('not found')")

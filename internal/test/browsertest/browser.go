@@ -12,6 +12,7 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -226,20 +227,44 @@ func (p *Page) Eval(expression string) string {
 // true. If the time limit has passed, the test fails with the text of the page.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, timeout)
+	if err := p.wait(expression, timeout); err != nil {
+		p.t.Fatalf("browsertest: %s: %v\npage: %s", expression, err, p.Eval("document.documentElement.outerHTML"))
+	}
+}
+
+// wait is like Wait, but returns an error after the given time.
+func (p *Page) wait(expression string, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(p.ctx, limit)
 	defer cancel()
 	safe := "(async () => { try { return Boolean(await (" + expression + ")) } catch { return false } })()"
 	for {
 		// The call fails if the tab opens another page during the call.
 		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](safe, chromedp.EvalAwaitPromise))
 		if ok && err == nil {
-			return
+			return nil
 		}
 		if ctx.Err() != nil {
-			p.t.Fatalf("browsertest: %s: %v\npage: %s", expression, err, p.Eval("document.documentElement.outerHTML"))
+			return errors.Join(ctx.Err(), err)
 		}
 		time.Sleep(pollInterval)
 	}
+}
+
+// Click clicks an element, which is given as a JavaScript expression, and waits
+// until another expression is true. On a busy machine, Chromium can ignore a click
+// on a page that it has not drawn yet. Click then clicks again if the element is
+// still there.
+func (p *Page) Click(element, until string) {
+	p.t.Helper()
+	p.Wait(element + " != null")
+	p.Eval("void " + element + ".click()")
+	for range 2 {
+		if p.wait(until, timeout/3) == nil {
+			return
+		}
+		p.wait("("+element+"?.click(), true)", timeout/3)
+	}
+	p.Wait(until)
 }
 
 // Download evaluates a JavaScript expression that starts a download. It waits
