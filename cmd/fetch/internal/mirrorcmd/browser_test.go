@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -148,10 +147,16 @@ func browserVisits(t *testing.T, dir string) (all []browserVisit) {
 // them, and that end the browser. The crawl goes on, and names them.
 func TestBrowserFailures(t *testing.T) {
 	t.Parallel()
+	const enough = "300" // no page uses it
+	t.Run("loop", func(t *testing.T) {
+		t.Parallel()
+		browserFailures(t, "10", []failingPage{
+			{"loop", `<script>onload = () => { while (1) {} }</script>`, "the scripts of the page do not end", true},
+		})
+	})
 	t.Run("pages", func(t *testing.T) {
 		t.Parallel()
-		browserFailures(t, []failingPage{
-			{"loop", `<script>onload = () => { while (1) {} }</script>`, "the scripts of the page do not end", true},
+		browserFailures(t, enough, []failingPage{
 			{"crash", `<script>fetch('/kill/renderer')</script>`, "the page crashed", true},
 			{"alert", `<script>alert(1); document.write('<a href=fine>after the alert</a>')</script>`, "a dialog (alert) was accepted", false},
 			{"fine", `fine`, "", false},
@@ -159,7 +164,7 @@ func TestBrowserFailures(t *testing.T) {
 	})
 	t.Run("browser", func(t *testing.T) {
 		t.Parallel()
-		browserFailures(t, []failingPage{
+		browserFailures(t, enough, []failingPage{
 			{"dies", `<script>fetch('/kill/browser')</script>`, "the browser ended while the page was open", true},
 			{"dies-once", `<script>fetch('/kill/once')</script>`, "", false},
 		})
@@ -173,8 +178,9 @@ type failingPage struct {
 	unread     bool   // the browser cannot read the page
 }
 
-// browserFailures crawls pages, some of which fail.
-func browserFailures(t *testing.T, pages []failingPage) {
+// browserFailures crawls pages, some of which fail. The browser has pageTime
+// seconds for each page.
+func browserFailures(t *testing.T, pageTime string, pages []failingPage) {
 	needBrowser(t)
 	var running atomic.Pointer[commandtest.Process]
 	var killed atomic.Bool
@@ -208,7 +214,7 @@ func browserFailures(t *testing.T, pages []failingPage) {
 	}))
 	defer site.Close()
 	dir := filepath.Join(t.TempDir(), "archive")
-	p := startBrowserCrawl(t, browserTemp(t), "--browser-tabs", "1", "--page-time", "10", "--page-idle", "0.3", "--output-dir", dir, site.URL+"/")
+	p := startBrowserCrawl(t, browserTemp(t), "--browser-tabs", "1", "--page-time", pageTime, "--page-idle", "0.3", "--output-dir", dir, site.URL+"/")
 	running.Store(p)
 	r := p.Wait(t)
 	if r.Code != 8 {
@@ -231,13 +237,13 @@ func browserFailures(t *testing.T, pages []failingPage) {
 }
 
 // killBrowser kills the processes of the browser of a crawl whose command line
-// contains an argument. The parameter parent is the process of the crawl.
-func killBrowser(t *testing.T, parent int, argument string) {
+// contains an argument. The parameter crawl is the process of the crawl.
+func killBrowser(t *testing.T, crawl int, argument string) {
 	t.Helper()
-	all := processes(t)
+	parents := parentsOf(t)
 	killed := 0
-	for _, p := range all {
-		if strings.Contains(p.command, argument) && isBelow(all, p, parent) && syscall.Kill(p.id, syscall.SIGKILL) == nil {
+	for id := range parents {
+		if isBelow(parents, id, crawl) && strings.Contains(commandLine(id), argument) && syscall.Kill(id, syscall.SIGKILL) == nil {
 			killed++
 		}
 	}
@@ -246,49 +252,44 @@ func killBrowser(t *testing.T, parent int, argument string) {
 	}
 }
 
-// isBelow reports whether ancestor started p, or started a process that did.
-func isBelow(all []process, p process, ancestor int) bool {
-	for range len(all) {
-		if p.parent == ancestor {
+// isBelow reports whether ancestor started a process, or started another one that
+// did.
+func isBelow(parents map[int]int, id, ancestor int) bool {
+	for range len(parents) {
+		if id = parents[id]; id == ancestor {
 			return true
 		}
-		i := slices.IndexFunc(all, func(q process) bool { return q.id == p.parent })
-		if i < 0 {
-			return false
-		}
-		p = all[i]
 	}
 	return false
 }
 
-// A process is a running process.
-type process struct {
-	id, parent int
-	command    string // arguments, separated by spaces or NUL
-}
-
-// processes returns all processes.
-func processes(t *testing.T) (all []process) {
+// parentsOf returns the parents of all processes.
+func parentsOf(t *testing.T) map[int]int {
 	t.Helper()
 	names, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		t.Fatal(err)
 	}
+	parents := map[int]int{}
 	for _, dir := range names {
 		stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 		if err != nil {
 			continue // the process has ended
 		}
-		command, err := os.ReadFile(filepath.Join(dir, "cmdline"))
-		if err != nil {
-			continue
-		}
-		p := process{command: string(command)}
-		fmt.Sscan(filepath.Base(dir), &p.id)
+		var id, parent int
 		var state string
 		_, fields, _ := strings.Cut(string(stat), ") ")
-		fmt.Sscan(fields, &state, &p.parent)
-		all = append(all, p)
+		fmt.Sscan(filepath.Base(dir), &id)
+		fmt.Sscan(fields, &state, &parent)
+		parents[id] = parent
 	}
-	return all
+	return parents
+}
+
+// commandLine returns the arguments of a process, separated by spaces or NUL. It
+// must not be called for processes that the test has not started, because the
+// kernel waits until these do not change their memory.
+func commandLine(id int) string {
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", id)) // empty if the process has ended
+	return string(line)
 }
