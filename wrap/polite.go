@@ -16,6 +16,13 @@ type PoliteOptions struct {
 	PerHost int           // maximum number of concurrent requests; 0 means 2
 	Delay   time.Duration // minimum time between the starts of two requests
 
+	// MaxPerHost, if larger than PerHost, is the maximum number of concurrent
+	// requests to a distant HTTP/1.1 server. The number rises from PerHost while
+	// each increase brings more responses per second, and returns to PerHost
+	// after a transient error. It does not rise if there is a minimum time between
+	// requests.
+	MaxPerHost int
+
 	// DelayOf, if not nil, returns the minimum time for the host of req, in place
 	// of Delay. It is called before each request, so the time can change.
 	DelayOf func(req *fetch.Request) time.Duration
@@ -70,14 +77,15 @@ type polite struct {
 // A host contains the limits and the counters for one host with recent
 // requests.
 type host struct {
-	name  string
-	slots slots                          // requests in progress, at most PerHost
-	extra slots                          // further requests to servers with HTTP/2
-	http2 map[fetch.Origin]chan struct{} // closed if the last response used HTTP/2
-	users int                            // number of requests that wait or are in progress
-	delay time.Duration                  // result of DelayOf for the latest request, or Delay
-	rule  time.Duration                  // longest result of the Rule
-	last  time.Time                      // start of the last request; zero before the first request
+	name    string
+	slots   slots                          // requests in progress, at most PerHost
+	growth  growth                         // further requests to a distant server
+	extra   slots                          // further requests to servers with HTTP/2 or HTTP/3
+	streams map[fetch.Origin]chan struct{} // closed if the last response used HTTP/2 or HTTP/3
+	users   int                            // number of requests that wait or are in progress
+	delay   time.Duration                  // result of DelayOf for the latest request, or Delay
+	rule    time.Duration                  // longest result of the Rule
+	last    time.Time                      // start of the last request; zero before the first request
 }
 
 // slots contains one element for each request in progress. Its capacity is the
@@ -99,13 +107,13 @@ func (p *polite) do(
 		base = p.DelayOf(req)
 	}
 	origin := target.Origin()
-	h, http2 := p.host(origin, base, delay, turn.Of(ctx).Streams)
-	used, begun, err := p.acquire(ctx, h, http2)
+	h, more := p.host(origin, base, delay, turn.Of(ctx).Streams)
+	used, begun, err := p.acquire(ctx, h, more)
 	if err != nil {
 		p.removeUser(h)
 		return nil, err
 	}
-	inProgress := false
+	sent, inProgress := time.Now(), false
 	defer func() {
 		if !inProgress { // next failed or panicked
 			p.release(h, used)
@@ -116,12 +124,43 @@ func (p *polite) do(
 		if sentNothing(err) {
 			p.cancelStart(h, begun)
 		}
+		p.fail(h, origin, err, sent)
 		return nil, err
 	}
 	inProgress = true
-	p.setHTTP2(h, origin, strings.HasPrefix(resp.Proto, "HTTP/2"))
-	resp.Body = &observedBody{ReadCloser: resp.Body, onEnd: func(int64, error) { p.release(h, used) }}
+	p.setStreams(ctx, h, origin, strings.HasPrefix(resp.Proto, "HTTP/2") || resp.Proto == "HTTP/3")
+	wait, grows := time.Since(sent), strings.HasPrefix(resp.Proto, "HTTP/1")
+	resp.Body = &observedBody{ReadCloser: resp.Body, onEnd: func(_ int64, err error) {
+		if grows && err == nil {
+			p.grow(ctx, h, origin, wait, time.Since(sent))
+		} else {
+			p.fail(h, origin, err, sent)
+		}
+		p.release(h, used)
+	}}
 	return resp, nil
+}
+
+// grow records the end of a request to a server, after which it may receive more
+// concurrent requests. The response came after the time wait, and the request ended
+// after the time spent.
+func (p *polite) grow(ctx context.Context, h *host, o fetch.Origin, wait, spent time.Duration) {
+	p.mu.Lock()
+	more := o == h.growth.origin && max(h.delay, h.rule) <= 0 && h.growth.end(wait, spent, h.users)
+	p.mu.Unlock()
+	if more {
+		turn.Of(ctx).Accepted()
+	}
+}
+
+// fail records that a request to a server, which was sent at the given time, has
+// failed. The server may then receive fewer concurrent requests.
+func (p *polite) fail(h *host, o fetch.Origin, err error, sent time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if o == h.growth.origin {
+		h.growth.fail(err, sent)
+	}
 }
 
 // sentNothing reports whether the Policy denied a request because of its
@@ -155,14 +194,14 @@ func (p *polite) startAgain(ctx context.Context, h *host, s *start) {
 
 // acquire waits for a free slot of a host and then for the minimum delay. It
 // returns the slots that contain the request.
-func (p *polite) acquire(ctx context.Context, h *host, http2 <-chan struct{}) (slots, *start, error) {
-	used, err := h.acquire(ctx, http2)
+func (p *polite) acquire(ctx context.Context, h *host, more further) (slots, *start, error) {
+	used, err := h.acquire(ctx, more)
 	if err != nil {
 		return nil, nil, err
 	}
 	s := new(start)
 	if !p.waitForStart(ctx, h, s) {
-		<-used
+		p.free(h, used)
 		return nil, nil, context.Cause(ctx)
 	}
 	return used, s, nil
@@ -182,14 +221,20 @@ func (p *polite) waitForStart(ctx context.Context, h *host, s *start) bool {
 	}
 }
 
-// acquire waits for a free slot. When http2 is closed, the extra slots may be
-// used too. When the channel Turn of [turn.Limits] is closed, no slot
-// is necessary.
-func (h *host) acquire(ctx context.Context, http2 <-chan struct{}) (slots, error) {
+// A further contains the slots of a host that only requests to one server use.
+type further struct {
+	grown   slots           // slots of the growth; nil for another server
+	extra   slots           // slots that may be used when the channel streams is closed
+	streams <-chan struct{} // nil means never
+}
+
+// acquire waits for a free slot. When the channel Turn of [turn.Limits] is closed,
+// no slot is necessary.
+func (h *host) acquire(ctx context.Context, more further) (slots, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if used := h.freeSlot(http2); used != nil {
+	if used := h.freeSlot(more); used != nil {
 		return used, nil
 	}
 	var extra slots // nil blocks
@@ -198,10 +243,12 @@ func (h *host) acquire(ctx context.Context, http2 <-chan struct{}) (slots, error
 		select {
 		case h.slots <- struct{}{}:
 			return h.slots, nil
+		case more.grown <- struct{}{}:
+			return more.grown, nil
 		case extra <- struct{}{}:
 			return extra, nil
-		case <-http2:
-			extra, http2 = h.extra, nil
+		case <-more.streams:
+			extra, more.streams = more.extra, nil
 		case <-atOnce:
 			own := make(slots, 1)
 			own <- struct{}{}
@@ -214,30 +261,29 @@ func (h *host) acquire(ctx context.Context, http2 <-chan struct{}) (slots, error
 
 // freeSlot returns the slots that contain the request, or nil if no slot is
 // free.
-func (h *host) freeSlot(http2 <-chan struct{}) slots {
+func (h *host) freeSlot(more further) slots {
 	select {
 	case h.slots <- struct{}{}:
 		return h.slots
+	case <-more.streams:
 	default:
+		more.extra = nil
 	}
-	select {
-	case <-http2:
-	default:
-		return nil
+	for _, s := range []slots{h.slots, more.grown, more.extra} {
+		select {
+		case s <- struct{}{}:
+			return s
+		default:
+		}
 	}
-	select {
-	case h.extra <- struct{}{}:
-		return h.extra
-	default:
-		return nil
-	}
+	return nil
 }
 
 // host returns the counters of a host and adds a new request to them. The
 // parameter delay is the result of DelayOf, or Delay, and rule is the result of
-// the Rule. The parameter streams is the maximum number of requests over HTTP/2. The
-// channel http2 is closed if the server uses HTTP/2.
-func (p *polite) host(o fetch.Origin, delay, rule time.Duration, streams int) (h *host, http2 chan struct{}) {
+// the Rule. The parameter streams is the maximum number of requests over HTTP/2 or
+// HTTP/3.
+func (p *polite) host(o fetch.Origin, delay, rule time.Duration, streams int) (h *host, more further) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h, ok := p.hosts[o.Host]
@@ -245,34 +291,48 @@ func (p *polite) host(o fetch.Origin, delay, rule time.Duration, streams int) (h
 		p.removeIdle()
 		h = &host{
 			name: o.Host, slots: make(slots, p.PerHost), extra: make(slots, max(streams-p.PerHost, 0)),
-			http2: map[fetch.Origin]chan struct{}{},
+			growth: newGrowth(o, p.PerHost, p.MaxPerHost), streams: map[fetch.Origin]chan struct{}{},
 		}
 		p.hosts[o.Host] = h
 	}
 	h.users++
 	h.delay, h.rule = delay, max(h.rule, rule)
-	if h.http2[o] == nil && cap(h.extra) > 0 {
-		h.http2[o] = make(chan struct{})
+	if h.streams[o] == nil && cap(h.extra) > 0 {
+		h.streams[o] = make(chan struct{})
 	}
-	return h, h.http2[o]
+	more = further{extra: h.extra, streams: h.streams[o]}
+	if o == h.growth.origin {
+		more.grown = h.growth.slots
+	}
+	return h, more
 }
 
-// setHTTP2 records whether the last response of a server used HTTP/2.
-func (p *polite) setHTTP2(h *host, o fetch.Origin, used bool) {
+// setStreams records whether the last response of a server used HTTP/2 or HTTP/3.
+func (p *polite) setStreams(ctx context.Context, h *host, o fetch.Origin, used bool) {
 	if cap(h.extra) == 0 {
 		return
 	}
+	if p.changeStreams(h, o, used) {
+		turn.Of(ctx).Accepted()
+	}
+}
+
+// changeStreams is like setStreams, and reports whether the server now accepts
+// more requests.
+func (p *polite) changeStreams(h *host, o fetch.Origin, used bool) (more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
-	case <-h.http2[o]:
+	case <-h.streams[o]:
 		if !used {
-			h.http2[o] = make(chan struct{})
+			h.streams[o] = make(chan struct{})
 		}
+		return false
 	default:
 		if used {
-			close(h.http2[o])
+			close(h.streams[o])
 		}
+		return used
 	}
 }
 
@@ -292,8 +352,19 @@ func (p *polite) start(h *host, s *start) (wait time.Duration) {
 
 // release frees a slot of a host after a request has ended.
 func (p *polite) release(h *host, used slots) {
-	<-used
+	p.free(h, used)
 	p.removeUser(h)
+}
+
+// free frees a slot of a host.
+func (p *polite) free(h *host, used slots) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if used == h.growth.slots {
+		h.growth.free()
+	} else {
+		<-used
+	}
 }
 
 // removeUser decrements the number of users of a host, which p.host

@@ -44,8 +44,7 @@ func newConn(c net.Conn, raw *eofConn) *conn {
 const (
 	maxField   = 100 << 10        // maximum length of one header field in bytes, as in curl
 	firstByte  = 30 * time.Second // maximum time from the request to the first byte of the response
-	maxIdle    = 16               // maximum number of idle connections per pool key
-	maxAllIdle = 64               // maximum number of idle connections in total
+	maxIdle    = 64               // maximum number of idle connections
 	readBuffer = 32 << 10
 )
 

@@ -25,7 +25,7 @@ type driver struct {
 func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
 	d := &driver{env: env, port: port, opts: opts}
 	d.idle = sessions.Pool[*conn]{
-		MaxIdlePerKey: maxIdle, MaxIdle: maxAllIdle, Done: env.Done, NoGreeting: true,
+		MaxIdlePerKey: maxIdle, MaxIdle: maxIdle, Done: env.Done, NoGreeting: true,
 		Permits: func(ctx context.Context, c *conn) bool { return env.Net.Permits(ctx, c) },
 	}
 	d.h2 = h2{env: env, ech: opts.ECH, idle: &d.idle}

@@ -9,7 +9,7 @@ import "context"
 // Limits describes the place of a request among others.
 type Limits struct {
 	// Streams is the maximum number of concurrent requests to a server that
-	// responded with HTTP/2, because these requests share a connection. It
+	// responded with HTTP/2 or HTTP/3, because these requests share a connection. It
 	// replaces PoliteOptions.PerHost if it is larger. All requests to a host have
 	// the same value.
 	Streams int
@@ -18,6 +18,17 @@ type Limits struct {
 	// requests to its host. This prevents deadlocks if the program reads one body
 	// to the end before it continues with other bodies. Turn may be nil.
 	Turn <-chan struct{}
+
+	// More, if not nil, is called when a server accepts more concurrent requests
+	// than before.
+	More func()
+}
+
+// Accepted calls l.More.
+func (l Limits) Accepted() {
+	if l.More != nil {
+		l.More()
+	}
 }
 
 type key struct{}

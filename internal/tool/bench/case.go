@@ -63,7 +63,7 @@ type Target struct {
 
 // cases returns all cases.
 func cases() []Case {
-	return onDisk(slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), http3Cases(), ftpCases(), treeCases(), mirrorCases(), serveCases(), textCases(), sharedCases(), remoteCases(), recordCases(), browserCases(), replayCases()))
+	return onDisk(slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), distantCases(), http3Cases(), ftpCases(), treeCases(), mirrorCases(), serveCases(), textCases(), sharedCases(), remoteCases(), recordCases(), browserCases(), replayCases()))
 }
 
 // onDisk adds a copy of each case that writes files. The copy writes to a disk.

@@ -123,8 +123,8 @@ const (
 
 // workers returns the number of jobs that run in parallel at the start. If
 // bodies are written to standard output, more jobs than --per-host would only
-// wait. Further jobs start at the first response over HTTP/2, because such a
-// server gets more requests.
+// wait. Further jobs start when a server accepts more requests, see
+// [turn.Limits].
 func (r *Retrieval) workers() int {
 	n := r.maxWorkers()
 	if r.flags.Body.AnyToStdout() {

@@ -73,7 +73,7 @@ func (j *Job) writeBody(out sink.Sink, req *fetch.Request, resp *fetch.Response)
 
 // copyBody copies the bytes of the body of resp to out.
 func (j *Job) copyBody(out sink.Sink, resp *fetch.Response) error {
-	j.observe(resp)
+	j.processors.observe(resp)
 	buffer := j.buffer(resp.Size)
 	defer j.buffers.Put(buffer)
 	var err error

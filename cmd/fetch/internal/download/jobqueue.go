@@ -49,7 +49,7 @@ func (q *jobQueue) next() *Job {
 	if j.Argument, q.err = q.nextArgument(); q.err != nil {
 		return nil
 	}
-	limits := turn.Limits{Streams: q.run.flags.Input.ParallelMax}
+	limits := turn.Limits{Streams: q.run.flags.Input.ParallelMax, More: q.run.startMore}
 	if q.stream != nil && q.run.flags.Body.ToStdout(j.Index) {
 		j.slot = q.stream.Slot()
 		j.Output = j.slot

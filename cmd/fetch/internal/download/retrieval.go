@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -146,6 +145,9 @@ func politeOptions(f *objectflags.Flags) *wrap.PoliteOptions {
 		return nil
 	}
 	o := &wrap.PoliteOptions{PerHost: limits.PerHost, Delay: time.Duration(limits.Delay)}
+	if f.Input.Parallel && !limits.Set.Changed("per-host") && f.Request.Segments <= 1 {
+		o.MaxPerHost = f.Input.ParallelMax
+	}
 	if f.Request.Robots {
 		o.Rule = wrap.Robots("fetch")
 	}
@@ -174,14 +176,6 @@ func (r *Retrieval) noteRetry(ctx context.Context, t wrap.Attempt) {
 func (r *Retrieval) countProgress() {
 	if r.retried != nil {
 		r.retried()
-	}
-}
-
-// observe adapts the number of processors and of parallel jobs to a response.
-func (r *Retrieval) observe(resp *fetch.Response) {
-	r.processors.observe(resp)
-	if (strings.HasPrefix(resp.Proto, "HTTP/2") || resp.Proto == "HTTP/3") && r.startMore != nil {
-		r.startMore()
 	}
 }
 
