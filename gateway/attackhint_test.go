@@ -87,6 +87,8 @@ var connectingPages = []struct{ name, media, body string }{
 	{"two media types", "image/png, text/html", "LINK"},
 	{"another name of HTML", "TEXT/HTML ;x", "LINK"},
 	{"late charset ISO-2022-JP", "", strings.Repeat(" ", 1100) + "<meta charset=iso-2022-jp><link title=\"\x1b$B\" lang='\x1b(B\" rel=preconnect href=http://HOST '>LINK"},
+	{"late charset ISO-2022-JP after a charset in text", "", "<\xe9meta charset=iso-2022-jp>" + strings.Repeat(" ", 1100) +
+		"<meta charset=iso-2022-jp><link title='\x1b$B'>\x1b(B\" rel=preconnect href=http://HOST >"},
 	{"XHTML", "application/xhtml+xml", xhtml + "<title>XLINK</title></html>"},
 	{"XHTML script", "application/xhtml+xml", xhtml + "<script>XLINK</script></html>"},
 	{"XHTML with another prefix", "application/xhtml+xml", "<x xmlns:ü='http://www.w3.org/1999/xhtml'><title><ü:link rel='preconnect' href='http://HOST'/></title></x>"},

@@ -36,9 +36,9 @@ func charsetOf(f form, media string, head []byte) (e encoding.Encoding, name str
 	}
 	sample := make([]byte, 0, maxCharsetHead+8)
 	for _, b := range head {
-		if b < utf8.RuneSelf {
-			sample = append(sample, b)
-		}
+		// Other bytes have no meaning in markup, but separate the bytes beside
+		// them. A browser finds no meta element in "<\xe9meta".
+		sample = append(sample, min(b, 0x7f))
 	}
 	// Because of the letter, DetermineEncoding returns UTF-8 if no charset is
 	// stated.
