@@ -33,6 +33,8 @@ func isRelevant(element, key string) bool {
 		return localName(element) == "link" || element == "a" || element == "area" || element == "script" && key == "type"
 	case "action", "method":
 		return element == "form"
+	case "attributename":
+		return localName(element) == "set" || localName(element) == "animate"
 	case "name":
 		return element == "meta" || element == "param"
 	case "property", "itemprop", "http-equiv", "content":
@@ -234,6 +236,12 @@ func isFrame(element, key string) bool {
 		return key == "data"
 	}
 	return false
+}
+
+// isAnimatedLink reports whether an SVG animation changes the target of a link.
+func isAnimatedLink(e *element) bool {
+	name := e.get("attributename")
+	return (e.name == "set" || e.name == "animate") && localName(strings.TrimSpace(name)) == "href"
 }
 
 // isSpeculationRules reports whether a script element contains rules for pages

@@ -90,9 +90,10 @@ func ExtractCopy(scheme func(name string) fetch.Scheme, retrieved uri.URI, media
 //
 // Rewrite empties the href attribute of a base element and makes relative
 // references absolute. It also empties the href attribute of connection hints,
-// such as preconnect, and disables speculation rules. In XML, it removes
-// declarations of entities that contain markup, and XSLT style sheets. Invalid
-// characters in UTF-16 are replaced.
+// such as preconnect, and of links that a browser may read differently, such as
+// https:x. It disables speculation rules and animations of links. In XML, it
+// removes declarations of entities that contain markup, and XSLT style sheets.
+// Invalid characters in UTF-16 are replaced.
 //
 // If [CanRewrite] returns false for media, the document is copied unchanged.
 func Rewrite(out io.Writer, scheme func(name string) fetch.Scheme, retrieved uri.URI, media string, header fetch.Header,

@@ -170,6 +170,10 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 			changes = append(changes, attribute{a.key, "data-" + a.value})
 			continue
 		}
+		if w.out != nil && a.key == "attributename" && isAnimatedLink(e) {
+			changes = append(changes, attribute{a.key, renameToData})
+			continue
+		}
 		kind, syntax := classifyAttribute(e, a.key)
 		if w.out != nil && isAction(e, a.key) {
 			kind, syntax = Form, syntaxURL // for every method, because a relative reference has another base in a copy
@@ -190,7 +194,8 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 		case syntaxMarkup:
 			to = w.visitSrcdoc(a.value)
 		}
-		if to == "" && w.out != nil && w.isFetchedEarly(e, a.key) {
+		isLink := kind == Page && syntax == syntaxURL
+		if to == "" && w.out != nil && (w.isFetchedEarly(e, a.key) || isLink && w.isMisread(a.value)) {
 			changes = append(changes, attribute{a.key, ""})
 		}
 		if to != "" {

@@ -154,6 +154,10 @@ func TestRewrite(t *testing.T) {
 		{"connection hints", "text/html", `<link rel=preconnect href=//o><link href="//o" rel="x DNS-Prefetch"><link rel=help href=a>`,
 			`<link rel="preconnect" href=""><link href="" rel="x DNS-Prefetch"><link rel="help" href="L/d/a">`},
 		{"connection hint with a prefix", "application/xhtml+xml", `<h:link rel="preconnect" href="//o"/>`, `<h:link rel="preconnect" href=""/>`},
+		{"links that browsers read differently", "text/html", `<a href="https:x"><a href="http:///x"><a href="///x"><area href='//a"b/'><a href="#x"><a href="javascript:x"><a href="mailto:x">`,
+			`<a href=""><a href=""><a href=""><area href=''><a href="#x"><a href="javascript:x"><a href="mailto:x">`},
+		{"animated link", "text/html", `<svg><a><set attributeName=xlink:href to=//x><animate attributeName="href" values="//x"><set attributeName=fill to=red></a></svg>`,
+			`<svg><a><set data-attributeName=xlink:href to=//x><animate data-attributeName="href" values="//x"><set attributeName=fill to=red></a></svg>`},
 		{"text", "text/plain", `<a href=x>`, `<a href=x>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -83,6 +83,21 @@ func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
 	return to
 }
 
+// isMisread reports whether a browser may read a URL in a reference that
+// visitReference has ignored. For example, a browser reads https:x as https://x.
+func (w *walk) isMisread(text string) bool {
+	text = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.TrimFunc(text, func(r rune) bool { return r <= ' ' }))
+	if w.isInert(schemeOf(text)) {
+		return false
+	}
+	ref, ok := w.parseReference(w.base, text)
+	if !ok {
+		return true
+	}
+	u, err := w.base.Resolve(ref)
+	return err != nil || u.Host() == "" && w.scheme(u.Scheme()).NeedsHost()
+}
+
 // parseReference parses a reference by the rules of browsers. It removes
 // surrounding white space and all line breaks. It percent-encodes characters
 // that a URI cannot contain. In URLs of schemes such as http, it converts
