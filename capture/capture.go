@@ -38,6 +38,10 @@ type Handler struct {
 	// document is a page of an unknown public server.
 	From func(r *http.Request, u uri.URI) (*fetch.Source, error)
 
+	// Responded is called when the header of a response has arrived, before the
+	// client receives it. It may be nil.
+	Responded func(*Exchange)
+
 	// Store stores an exchange. It is called after the last byte of the response
 	// has arrived, and before the client receives the last bytes. It is also
 	// called for a request without a response. If it returns an error, the

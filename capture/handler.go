@@ -41,6 +41,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.Response = resp
 	x.record.Respond(resp)
 	x.record.OmitBody()
+	if h.Responded != nil {
+		h.Responded(x)
+	}
 	if !h.pass(w, r, x) {
 		panic(http.ErrAbortHandler) // net/http recovers it and closes the connection or the stream
 	}

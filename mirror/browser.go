@@ -96,10 +96,10 @@ func (c *crawl) browserMiddlewares() []fetch.Middleware {
 // If the browser cannot read the page, openPage notes the reason. The error is
 // nil then, because the page itself was retrieved.
 func (c *crawl) openPage(ctx context.Context, v *visit) error {
-	h := &pageHandler{c: c, v: v}
+	h := &pageHandler{c: c, v: v, sources: capture.NewPageSource(v.url, v.peer())}
 	h.answer = browser.Answer{
 		Response: v.resp, Body: func() (io.ReadSeeker, error) { return v.body.Reader() },
-		Next: &capture.Handler{Client: c.browserClient, Record: c.recordOptions(), From: h.source, Store: h.exchanges.Add},
+		Next: &capture.Handler{Client: c.browserClient, Record: c.recordOptions(), From: h.source, Responded: h.sources.Responded, Store: h.exchanges.Add},
 	}
 	p := &openedPage{}
 	v.page = p
@@ -138,6 +138,7 @@ type pageHandler struct {
 	v         *visit
 	answer    browser.Answer
 	exchanges capture.Visit
+	sources   *capture.PageSource
 	requests  atomic.Int64
 
 	mu    sync.Mutex
@@ -160,9 +161,9 @@ func (h *pageHandler) navigate(url string) {
 	}
 }
 
-// source returns the page as the source of a URL that it requests. It returns an
-// error if the page may not request the URL.
-func (h *pageHandler) source(_ *http.Request, u uri.URI) (*fetch.Source, error) {
+// source returns the document of the page that supplied the URL of a request. It
+// returns an error if the page may not request the URL.
+func (h *pageHandler) source(r *http.Request, u uri.URI) (*fetch.Source, error) {
 	for _, e := range h.c.o.Scope.Exclude {
 		if e.MatchString(u.Unredacted()) {
 			return nil, fetch.Denied.Errorf("%s is excluded", u)
@@ -171,7 +172,7 @@ func (h *pageHandler) source(_ *http.Request, u uri.URI) (*fetch.Source, error) 
 	if h.requests.Add(1) > maxExchanges {
 		return nil, fetch.TooLarge.Errorf("the page has sent %d requests", maxExchanges)
 	}
-	return &fetch.Source{URL: h.v.url, Peer: h.v.peer()}, nil
+	return h.sources.Of(r, u), nil
 }
 
 // addFailures adds the number of failed requests to the note of v.

@@ -27,7 +27,7 @@ import (
 // A fakeBrowser requests the URLs that the test names for a page, and returns
 // frames that the test chooses.
 type fakeBrowser struct {
-	requests map[string][]string // requests of a page by its path, such as "POST http://... BODY"
+	requests map[string][]string // requests of a page by its path, such as "POST http://... BODY REFERER"
 	frames   map[string][]browser.Frame
 	errors   map[string]error
 	visits   sync.Map // number of visits by URL
@@ -38,9 +38,12 @@ func (b *fakeBrowser) UserAgent() string { return "Browser/1" }
 func (b *fakeBrowser) Cookies(uri.URI) string { return "login=secret" }
 
 // get sends a request to the handler as the proxy does.
-func (b *fakeBrowser) get(ctx context.Context, h http.Handler, method, url, body string) *httptest.ResponseRecorder {
+func (b *fakeBrowser) get(ctx context.Context, h http.Handler, method, url, body, referer string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	r.Header.Set("User-Agent", "Browser/1")
+	if referer != "" {
+		r.Header.Set("Referer", referer)
+	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -56,13 +59,13 @@ func (b *fakeBrowser) Visit(ctx context.Context, v *browser.Visit) (*browser.Pag
 	u := uri.MustParse(v.URL)
 	n, _ := b.visits.LoadOrStore(v.URL, &atomic.Int64{})
 	n.(*atomic.Int64).Add(1)
-	page := b.get(ctx, v.Handler, "GET", v.URL, "")
+	page := b.get(ctx, v.Handler, "GET", v.URL, "", "")
 	if page.Code != 200 {
 		return nil, fmt.Errorf("page: %d", page.Code)
 	}
 	for _, request := range b.requests[u.Path()] {
-		part := append(strings.Split(request, " "), "")
-		b.get(ctx, v.Handler, part[0], part[1], part[2])
+		part := append(strings.Split(request, " "), "", "")
+		b.get(ctx, v.Handler, part[0], part[1], part[2], cmp.Or(part[3], v.URL))
 	}
 	if err := b.errors[u.Path()]; err != nil {
 		return nil, err

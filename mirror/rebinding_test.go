@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -61,6 +62,28 @@ func TestBrowserRebinding(t *testing.T) {
 			t.Errorf("record %s", line)
 		}
 	}
+}
+
+// TestBrowserFrames crawls a page of a private network, whose parts include pages
+// and redirects of a public server. They reach no private addresses.
+func TestBrowserFrames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork(t)
+		w.web("intra.example", webSite{"/": "page"}, "10.0.0.5")
+		w.web("10.0.0.6", webSite{"/part": "part"}, "10.0.0.6")
+		w.web("10.0.0.7", webSite{"/secret": "secret"}, "10.0.0.7")
+		w.web("evil.example", http.RedirectHandler("http://10.0.0.7/secret", http.StatusFound))
+		o := w.options("http://intra.example/")
+		o.Scope.Depth = -1
+		o.Browser = &fakeBrowser{requests: map[string][]string{"/": {
+			"GET http://10.0.0.6/part", "GET http://10.0.0.7/secret  http://evil.example/", "GET http://evil.example/to", "GET http://10.0.0.7/secret",
+		}}}
+		run(t, o)
+		all := w.requests()
+		if strings.Contains(all, "secret") || !strings.Contains(all, "http://10.0.0.6/part") || !strings.Contains(all, "http://evil.example/to") {
+			t.Errorf("requests %s", all)
+		}
+	})
 }
 
 // A resolverFunc is a Resolver that returns one address for each name.

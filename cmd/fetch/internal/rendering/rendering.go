@@ -95,13 +95,14 @@ func (r *Renderer) open(ctx context.Context, u uri.URI, resp *fetch.Response, te
 	if err != nil {
 		return nil, fetch.Unsupported.Errorf("no browser: %w", err)
 	}
-	source := &fetch.Source{URL: u, Peer: resp.Peer}
+	sources := capture.NewPageSource(u, resp.Peer)
 	answer := &browser.Answer{
 		Response: resp, Body: func() (io.ReadSeeker, error) { return bytes.NewReader(text), nil },
 		Next: &capture.Handler{
-			Client: r.Client,
-			From:   func(*http.Request, uri.URI) (*fetch.Source, error) { return source, nil },
-			Store:  func(_ context.Context, x *capture.Exchange) error { x.Free(); return nil },
+			Client:    r.Client,
+			From:      func(r *http.Request, u uri.URI) (*fetch.Source, error) { return sources.Of(r, u), nil },
+			Responded: sources.Responded,
+			Store:     func(_ context.Context, x *capture.Exchange) error { x.Free(); return nil },
 		},
 	}
 	page, err := b.Visit(ctx, &browser.Visit{URL: u.WithoutUserinfo().WithoutFragment().Unredacted(), Handler: answer, Restart: answer.Reset})
