@@ -1,6 +1,7 @@
 package textindex
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -32,7 +33,7 @@ type Summary struct {
 // or the zero Scheme.
 func Build(ctx context.Context, path string, archive *warc.Archive, scheme func(name string) fetch.Scheme) (s Summary, err error) {
 	b := &builder{archive: archive, scheme: scheme, summary: &s}
-	temporary, replaced, err := startFile(path)
+	temporary, replaced, err := startFile(ctx, path)
 	if err != nil {
 		return s, err
 	}
@@ -64,7 +65,7 @@ func classify(ctx context.Context, err error) error {
 // startFile creates the file of a new index beside path. It is a copy of the
 // earlier index, if any. If the earlier index is unusable, startFile returns the
 // reason.
-func startFile(path string) (temporary string, replaced, err error) {
+func startFile(ctx context.Context, path string) (temporary string, replaced, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {
 		return "", nil, fetch.LocalError(err)
@@ -85,13 +86,35 @@ func startFile(path string) (temporary string, replaced, err error) {
 	in, err := regularfile.Open(path)
 	if err == nil {
 		defer in.Close()
-		_, err = io.Copy(f, in)
+		err = copyData(ctx, f, in)
 	}
 	if err != nil {
 		os.Remove(f.Name())
-		return "", nil, fetch.LocalError(err)
+		return "", nil, classify(ctx, err)
 	}
 	return f.Name(), nil, nil
+}
+
+// copyData copies in to the empty file out, except for blocks of zeros. A forged
+// index can be a sparse file, whose holes take no space on disk.
+func copyData(ctx context.Context, out, in *os.File) error {
+	block, zeros := make([]byte, 64<<10), make([]byte, 64<<10)
+	for at := int64(0); ; {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		n, err := in.Read(block)
+		if err == io.EOF {
+			return out.Truncate(at)
+		}
+		if err == nil && !bytes.Equal(block[:n], zeros[:n]) {
+			_, err = out.WriteAt(block[:n], at)
+		}
+		if err != nil {
+			return err
+		}
+		at += int64(n)
+	}
 }
 
 // checkRows returns an error if a page of the table doc has several parents, which
