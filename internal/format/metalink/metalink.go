@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/xml"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
@@ -21,6 +22,7 @@ const (
 	maxTags     = 500_000  // tags of a document, and attributes
 	maxFiles    = 1000     // files of a document
 	MaxMirrors  = 100      // mirrors of a file that are kept, those with the best priority
+	maxURLs     = 16 << 20 // bytes of the resolved URLs of a document
 	maxPieces   = 200_000  // pieces of a file
 
 	// Pieces of other sizes are not verified one by one.
@@ -51,8 +53,26 @@ type Mirror struct {
 
 // The elements of both versions of the format.
 type document struct {
-	Files  []file `xml:"file"`
-	Nested []file `xml:"files>file"` // version 3
+	Files  fileList `xml:"file"`
+	Nested fileList `xml:"files>file"` // version 3
+}
+
+// A fileList has at most maxFiles files, because an empty element needs 200 bytes
+// of memory.
+type fileList []file
+
+// errFiles is the error for a document with too many files.
+var errFiles = fetch.TooLarge.Errorf("the Metalink document has more than %d files", maxFiles)
+
+// UnmarshalXML adds a file to the list.
+func (l *fileList) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	if len(*l) == maxFiles {
+		return errFiles
+	}
+	var f file
+	err := d.DecodeElement(&f, &start)
+	*l = append(*l, f)
+	return err
 }
 
 type file struct {
@@ -112,16 +132,23 @@ func Parse(r io.Reader, base uri.URI) ([]File, error) {
 		return nil, fetch.TooLarge.Errorf("the Metalink document is longer than %d bytes, or has more than %d tags or attributes", MaxDocument, maxTags)
 	}
 	var d document
-	if err := xml.Unmarshal(text, &d); err != nil {
+	if err := xml.Unmarshal(text, &d); errors.Is(err, errFiles) {
+		return nil, errFiles
+	} else if err != nil {
 		return nil, fetch.Protocol.Errorf("invalid Metalink document: %w", err)
 	}
 	all := append(d.Files, d.Nested...)
 	if len(all) > maxFiles {
-		return nil, fetch.TooLarge.Errorf("the Metalink document has more than %d files", maxFiles)
+		return nil, errFiles
 	}
 	var files []File
+	urls := resolver{base, maxURLs}
 	for _, f := range all {
-		if out, ok := f.convert(base); ok {
+		out, ok, err := f.convert(&urls)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
 			files = append(files, out)
 		}
 	}
@@ -133,25 +160,18 @@ func Parse(r io.Reader, base uri.URI) ([]File, error) {
 
 // convert returns the File of an element. It returns false if the name is not
 // safe or if there is no mirror.
-func (f file) convert(base uri.URI) (out File, ok bool) {
+func (f file) convert(r *resolver) (out File, ok bool, err error) {
 	out.Name = f.Name[strings.LastIndexAny(f.Name, `/\`)+1:]
 	if out.Name == "" || out.Name == "." || out.Name == ".." || strings.ContainsFunc(out.Name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return out, false
+		return out, false, nil
 	}
 	out.Size = -1
 	if n, err := strconv.ParseInt(strings.TrimSpace(f.Size), 10, 62); err == nil && n >= 0 {
 		out.Size = n
 	}
-	for _, l := range append(f.URLs, f.Nested...) {
-		u, err := uri.ParseReference(strings.TrimSpace(l.Text))
-		if err == nil {
-			u, err = base.Resolve(u)
-		}
-		if err == nil && u.Scheme() != "" {
-			out.Mirrors = append(out.Mirrors, Mirror{u, l.priority()})
-		}
+	if out.Mirrors, err = r.mirrors(append(f.URLs, f.Nested...)); err != nil {
+		return out, false, err
 	}
-	out.Mirrors = best(out.Mirrors)
 	for _, h := range append(f.Hashes, f.Nested3...) {
 		if d, ok := h.digest(h.Type); ok {
 			out.Digests = append(out.Digests, d)
@@ -164,7 +184,7 @@ func (f file) convert(base uri.URI) (out File, ok bool) {
 			out.Signature = strings.TrimSpace(s.Text)
 		}
 	}
-	return out, len(out.Mirrors) > 0
+	return out, len(out.Mirrors) > 0, nil
 }
 
 func (l location) priority() int {
@@ -177,17 +197,39 @@ func (l location) priority() int {
 	return lastPriority
 }
 
-// best returns the mirrors with the best priority, without duplicates.
-func best(all []Mirror) []Mirror {
-	slices.SortStableFunc(all, func(a, b Mirror) int { return a.Priority - b.Priority })
+// A resolver resolves the URLs of a document or header. Short references to a long
+// base would otherwise need a thousand times the memory of the document.
+type resolver struct {
+	base uri.URI
+	left int // bytes that further URLs can have
+}
+
+// mirrors returns the mirrors with the best priority, without duplicates. It
+// returns an error, and the mirrors so far, if the URLs are too long.
+func (r *resolver) mirrors(all []location) (best []Mirror, err error) {
+	slices.SortStableFunc(all, func(a, b location) int { return a.priority() - b.priority() })
 	seen := map[string]bool{}
-	all = slices.DeleteFunc(all, func(m Mirror) bool {
-		text := m.URL.Unredacted()
-		again := seen[text]
+	for _, l := range all {
+		if len(best) == MaxMirrors {
+			break
+		}
+		u, err := uri.ParseReference(strings.TrimSpace(l.Text))
+		if err == nil {
+			u, err = r.base.Resolve(u)
+		}
+		if err != nil || u.Scheme() == "" {
+			continue
+		}
+		text := u.Unredacted()
+		if r.left -= len(text); r.left < 0 {
+			return best, fetch.TooLarge.Errorf("the URLs of the mirrors are longer than %d bytes", maxURLs)
+		}
+		if !seen[text] {
+			best = append(best, Mirror{u, l.priority()})
+		}
 		seen[text] = true
-		return again
-	})
-	return slices.Clone(all[:min(len(all), MaxMirrors)])
+	}
+	return best, nil
 }
 
 func (h hash) digest(name string) (verify.Digest, bool) {
@@ -229,29 +271,30 @@ func FromHeader(u uri.URI, header fetch.Header) (f File, described uri.URI) {
 	if d, _, ok := verify.ReprDigest(header); ok {
 		f.Digests = []verify.Digest{d}
 	}
-	links := []Mirror{{u, 0}}
-	n := 0
+	var links []location
 	for _, value := range header.Values("Link") {
 		for _, link := range splitLinks(value) {
-			if n++; n > 10*MaxMirrors {
+			if len(links) == 10*MaxMirrors {
 				break
-			}
-			target, err := uri.ParseReference(link.target)
-			if err == nil {
-				target, err = u.Resolve(target)
-			}
-			if err != nil {
-				continue
 			}
 			switch rel := strings.ToLower(link.parameters["rel"]); {
 			case rel == "duplicate":
-				links = append(links, Mirror{target, location{Priority: link.parameters["pri"]}.priority()})
+				links = append(links, location{Priority: link.parameters["pri"], Text: link.target})
 			case rel == "describedby" && link.parameters["type"] == "application/metalink4+xml" && described.IsZero():
-				described = target
+				if target, err := uri.ParseReference(link.target); err == nil {
+					described, _ = u.Resolve(target)
+				}
 			}
 		}
 	}
-	f.Mirrors = best(links)
+	r := resolver{u, maxURLs}
+	others, _ := r.mirrors(links) // if the URLs are too long, those with the best priority
+	f.Mirrors = []Mirror{{u, 0}}
+	for _, m := range others {
+		if m.URL != u && len(f.Mirrors) < MaxMirrors {
+			f.Mirrors = append(f.Mirrors, m)
+		}
+	}
 	return f, described
 }
 
