@@ -55,17 +55,12 @@ func Load(resp *fetch.Response, o Options) (*Page, error) {
 // listing reads the entries of a listing.
 func (p *Page) listing(resp *fetch.Response, o Options) (*Page, error) {
 	p.Kind = Listing
-	memory := 0
 	for e, err := range resp.Entries() {
 		if err != nil {
 			if len(p.Items) == 0 {
 				return nil, err
 			}
 			return p, err
-		}
-		if memory += itemMemory(e); memory > 2*int(cmp.Or(o.MaxBytes, maxBytes)) {
-			p.Truncated = true
-			break
 		}
 		if !p.Add(e, o) {
 			break
@@ -119,9 +114,9 @@ func (p *Page) html(resp *fetch.Response, source []byte, o Options) error {
 	page := decode(source, resp.Media)
 	base, _ := baseuri.Of(baseuri.Document{Media: p.Media, Head: []byte(page[:min(len(page), baseuri.MaxHead)]),
 		Header: resp.Header, HTTP: web, Retrieved: resp.URL})
-	numbers := map[string]int{}
+	numbers, full := map[string]int{}, false
 	link := func(ref, text string) int {
-		if strings.HasPrefix(ref, "#") {
+		if full || strings.HasPrefix(ref, "#") {
 			return 0
 		}
 		u, _, err := baseuri.ResolveLocation(base, ref)
@@ -133,7 +128,7 @@ func (p *Page) html(resp *fetch.Response, source []byte, o Options) error {
 			return n
 		}
 		e := fetch.Entry{Name: cmp.Or(text, crumbs.Name(target, u)), URL: u, Kind: fetch.Unknown, Size: -1}
-		if !p.Add(e, o) {
+		if full = !p.Add(e, o); full {
 			return 0
 		}
 		numbers[u.Unredacted()] = len(p.Items)

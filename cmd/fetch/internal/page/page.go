@@ -43,7 +43,8 @@ type Page struct {
 	// missing in Items or Text.
 	Truncated bool
 
-	link func(uri.URI) *fetch.Request
+	link   func(uri.URI) *fetch.Request
+	memory int // of Items, in bytes
 }
 
 // An Item is one line of a listing, or a link of a text.
@@ -81,13 +82,7 @@ func (p *Page) Request(u uri.URI) *fetch.Request {
 }
 
 // Memory returns the approximate number of bytes that the page occupies.
-func (p *Page) Memory() int {
-	n := len(p.Text)
-	for _, item := range p.Items {
-		n += itemMemory(item.Entry)
-	}
-	return n
-}
+func (p *Page) Memory() int { return len(p.Text) + p.memory }
 
 // itemMemory returns the approximate memory of an item, in bytes.
 func itemMemory(e fetch.Entry) int {
@@ -109,13 +104,16 @@ func NewSearch(s fetch.Scheme, u uri.URI) *Page {
 }
 
 // Add adds an entry to a listing. It returns false if the page has reached its
-// limit.
+// limit. The memory is limited too, because a page with a long base URL can have
+// many short links.
 func (p *Page) Add(e fetch.Entry, o Options) bool {
-	if len(p.Items) >= cmp.Or(o.MaxItems, maxItems) {
+	e.Raw = "" // not displayed
+	memory := p.memory + itemMemory(e)
+	if len(p.Items) >= cmp.Or(o.MaxItems, maxItems) || memory > 2*int(cmp.Or(o.MaxBytes, maxBytes)) {
 		p.Truncated = true
 		return false
 	}
-	e.Raw = "" // not displayed
+	p.memory = memory
 	item := Item{Entry: e}
 	if !e.URL.IsZero() {
 		item.Number = p.next()

@@ -86,6 +86,14 @@ func TestLimits(t *testing.T) {
 	if !p.Truncated || p.Len() != 2 || p.Text != "a[1]b[2]c\n" {
 		t.Errorf("got %d links, %q", p.Len(), p.Text)
 	}
+	long := `<base href="http://h/` + strings.Repeat("x", 60_000) + `/">`
+	for i := range 1000 {
+		long += fmt.Sprintf("<a href=%d>a</a>", i)
+	}
+	p = load(t, "http://h/x", "text/html", long, Options{})
+	if !p.Truncated || p.Len() < 50 || p.Memory() > 2*maxBytes {
+		t.Errorf("a long base: %d links, %d bytes", p.Len(), p.Memory())
+	}
 	p = New("archive")
 	for range 3 {
 		p.Add(fetch.Entry{URL: uri.MustParse("a:b")}, Options{MaxItems: 2})
