@@ -18,12 +18,17 @@ import (
 const (
 	bufferSize = 64 << 10
 
-	// smallMemory is the default limit for the lines in memory, in bytes. With
+	// smallMemory is the default limit for the lines in memory, in bytes. After
 	// maxSmallFiles temporary files, the limit rises to largeMemory, because each
 	// file needs a buffer when the files are merged.
 	smallMemory   = 4 << 20
 	largeMemory   = 16 << 20
 	maxSmallFiles = 64
+
+	// mergeMemory limits the buffers and lines of the files that are merged at the
+	// same time, in bytes. There are thus about 250 files, or fewer if lines are
+	// long.
+	mergeMemory = 16 << 20
 
 	// MaxLine is the maximum length of a line in bytes, including its line
 	// break.
@@ -38,10 +43,19 @@ type Lines = iter.Seq2[[]byte, error]
 // fit into its memory are stored in temporary files. The zero value is ready to
 // use. The caller must call Close. A Sorter is not safe for concurrent use.
 type Sorter struct {
-	text   []byte
-	starts []int // offsets of the lines in text
-	files  []*os.File
-	limit  int // memory limit in bytes; if 0, smallMemory or largeMemory
+	text    []byte
+	starts  []int // offsets of the lines in text
+	longest int   // length of the longest line
+	files   []sortedFile
+	spilled int // number of files that were written from memory
+	limit   int // memory limit in bytes; if 0, smallMemory or largeMemory
+}
+
+// A sortedFile is a temporary file with sorted lines. The level counts the merges
+// in which it was created.
+type sortedFile struct {
+	*os.File
+	level int
 }
 
 // Add adds a line to the Sorter. The line must not contain a line break.
@@ -51,6 +65,7 @@ func (s *Sorter) Add(line []byte) error {
 			return err
 		}
 	}
+	s.longest = max(s.longest, len(line)+1)
 	s.starts = append(s.starts, len(s.text))
 	s.text = append(append(s.text, line...), '\n')
 	return nil
@@ -61,7 +76,7 @@ func (s *Sorter) memory() int {
 	switch {
 	case s.limit > 0:
 		return s.limit
-	case len(s.files) < maxSmallFiles:
+	case s.spilled < maxSmallFiles:
 		return smallMemory
 	}
 	return largeMemory
@@ -69,17 +84,65 @@ func (s *Sorter) memory() int {
 
 // spill moves the lines from memory to a temporary file.
 func (s *Sorter) spill() error {
+	if err := s.addFile(0, s.sortMemory()); err != nil {
+		return err
+	}
+	s.spilled++
+	s.text, s.starts = s.text[:0], s.starts[:0]
+	return s.mergeFiles()
+}
+
+// addFile adds a temporary file with sorted lines.
+func (s *Sorter) addFile(level int, lines Lines) error {
 	f, err := os.CreateTemp("", "fetch-sort-*")
 	if err != nil {
 		return err
 	}
-	s.files = append(s.files, f)
-	if err := Write(f, s.sortMemory()); err != nil {
+	s.files = append(s.files, sortedFile{f, level})
+	if err := Write(f, lines); err != nil {
 		return err
 	}
-	s.text, s.starts = s.text[:0], s.starts[:0]
 	_, err = f.Seek(0, io.SeekStart)
 	return err
+}
+
+// mergeFiles merges the last files of the same level into one, if a merge of more
+// files would need too much memory.
+func (s *Sorter) mergeFiles() error {
+	width := max(mergeMemory/(bufferSize+s.longest), 2)
+	for {
+		n, level := len(s.files), s.files[len(s.files)-1].level
+		if n < width || s.files[n-width].level != level {
+			return nil
+		}
+		group := s.files[n-width:]
+		err := s.addFile(level+1, merge(linesOf(group)))
+		if err != nil {
+			return err
+		}
+		err = removeAll(group)
+		s.files = append(s.files[:n-width], s.files[n])
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// linesOf returns the lines of each file.
+func linesOf(files []sortedFile) (all []Lines) {
+	for _, f := range files {
+		all = append(all, Read(f))
+	}
+	return all
+}
+
+// removeAll closes and removes files.
+func removeAll(files []sortedFile) error {
+	var errs []error
+	for _, f := range files {
+		errs = append(errs, f.Close(), os.Remove(f.Name()))
+	}
+	return errors.Join(errs...)
 }
 
 // sortMemory returns the lines in memory as a sorted sequence.
@@ -103,11 +166,7 @@ func (s *Sorter) Sorted() Lines {
 	if s.InMemory() {
 		return unique(s.sortMemory())
 	}
-	sequences := []Lines{s.sortMemory()}
-	for _, f := range s.files {
-		sequences = append(sequences, Read(f))
-	}
-	return unique(merge(sequences))
+	return unique(merge(append(linesOf(s.files), s.sortMemory())))
 }
 
 // InMemory reports whether all lines are in memory, so that there are no
@@ -119,12 +178,9 @@ func (s *Sorter) Size() int { return len(s.text) }
 
 // Close removes the temporary files.
 func (s *Sorter) Close() error {
-	var errs []error
-	for _, f := range s.files {
-		errs = append(errs, f.Close(), os.Remove(f.Name()))
-	}
+	err := removeAll(s.files)
 	*s = Sorter{limit: s.limit}
-	return errors.Join(errs...)
+	return err
 }
 
 // Merge merges several sorted files into one, removes duplicate lines and

@@ -2,8 +2,10 @@ package linesort
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -63,9 +65,50 @@ func TestMemory(t *testing.T) {
 	for _, test := range []struct {
 		files, limit, want int
 	}{{0, 0, smallMemory}, {maxSmallFiles - 1, 0, smallMemory}, {maxSmallFiles, 0, largeMemory}, {maxSmallFiles, 100, 100}} {
-		s := Sorter{files: make([]*os.File, test.files), limit: test.limit}
+		s := Sorter{spilled: test.files, limit: test.limit}
 		if got := s.memory(); got != test.want {
 			t.Errorf("%d files, limit %d: %d bytes, want %d", test.files, test.limit, got, test.want)
 		}
+	}
+}
+
+// TestLongLines sorts lines of almost 1 MiB, as a small compressed WARC file can
+// have them. The lines of all temporary files must not be in memory at the same
+// time.
+func TestLongLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes files of 240 MiB")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	const count = 120
+	s := Sorter{limit: 1} // a file for each line
+	line := bytes.Repeat([]byte("x"), MaxLine-10)
+	for i := range count {
+		copy(line, fmt.Sprintf("%03d", (i*7)%count))
+		if err := s.Add(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var before, during runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	n := 0
+	for line, err := range s.Sorted() {
+		if err != nil || len(line) != MaxLine-9 || string(line[:3]) != fmt.Sprintf("%03d", n) {
+			t.Fatalf("line %d: %.3s, %v", n, line, err)
+		}
+		if n++; n == 1 {
+			runtime.GC()
+			runtime.ReadMemStats(&during)
+		}
+	}
+	if used := int64(during.HeapAlloc) - int64(before.HeapAlloc); n != count || used > 64<<20 {
+		t.Errorf("%d lines, %d MiB in memory", n, used>>20)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(os.TempDir()); len(left) > 0 {
+		t.Errorf("left %v", left)
 	}
 }
