@@ -51,6 +51,9 @@ func CheckSchema(path, log string) error {
 	children, rows := map[uint32]bool{}, schemaRows{}
 	for _, s := range sources {
 		err := s.eachVersion(map[uint32]bool{1: true}, func(_ uint32, page []byte) error {
+			if pageSize(page) != s.size { // SQLite reads both files with the page size in page 1
+				return ErrSchema
+			}
 			return errors.Join(addChildren(page, children), rows.add(1, page, fileHeader))
 		})
 		if err != nil {
@@ -157,11 +160,16 @@ func newDatabaseSource(f *os.File) (pageSource, bool) {
 	if _, err := f.ReadAt(header[:], 0); err != nil {
 		return pageSource{}, false
 	}
-	size := int64(binary.BigEndian.Uint16(header[16:]))
+	return pageSource{file: f, size: pageSize(header[:])}, true
+}
+
+// pageSize returns the page size in page 1.
+func pageSize(page []byte) int64 {
+	size := int64(binary.BigEndian.Uint16(page[16:]))
 	if size == 1 {
-		size = 64 << 10
+		return 64 << 10
 	}
-	return pageSource{file: f, size: size}, true
+	return size
 }
 
 // newLogSource is like newDatabaseSource for a write-ahead log.
@@ -193,10 +201,13 @@ func (s *pageSource) eachVersion(numbers map[uint32]bool, f func(n uint32, page 
 	page := make([]byte, s.size)
 	if !s.isLog {
 		for n := range numbers {
-			if _, err := s.file.ReadAt(page, int64(n-1)*s.size); err == nil {
-				if err := f(n, page); err != nil {
-					return err
-				}
+			length, _ := s.file.ReadAt(page, int64(n-1)*s.size)
+			if length == 0 {
+				continue
+			}
+			clear(page[length:]) // as SQLite reads an incomplete page at the end
+			if err := f(n, page); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -98,6 +98,29 @@ func TestPageGraph(t *testing.T) {
 	}
 }
 
+// TestIncompletePage opens a database whose last page is the child of the root page
+// of the schema, but lacks its last byte, which SQLite replaces by zero.
+func TestIncompletePage(t *testing.T) {
+	t.Parallel()
+	path := closedFrontier(t, 5)
+	file := pageGraph(t, path, 1)
+	last := append([]byte(nil), file[len(file)-17*pageSize:][:pageSize]...) // the child of the root page
+	cells := last[pageSize-300*6:]
+	copy(last[2000:], cells[:6]) // at offsets before the end of the page
+	for i := range 300 {
+		binary.BigEndian.PutUint16(last[12+2*i:], 2000)
+	}
+	file = append(file, last[:pageSize-1]...)
+	pages := uint32(len(file)/pageSize + 1)
+	binary.BigEndian.PutUint32(file[28:], pages)
+	writeInterior(file[:pageSize], 100, int(pages))
+	binary.BigEndian.PutUint16(file[103:], 90) // not more children than a schema may have
+	if err := os.WriteFile(path, file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	checkRefused(t, "the last page", path)
+}
+
 // checkRefused checks that Open reports damage.
 func checkRefused(t *testing.T, name, path string) {
 	t.Helper()
@@ -257,19 +280,19 @@ func TestLargeRows(t *testing.T) {
 }
 
 // writeInterior makes a page an interior page of a table with 300 children, all
-// of which are the same page.
+// of which are the same page. A small page has fewer children.
 func writeInterior(page []byte, header, child int) {
-	const cells = 300
+	cells := min(300, (len(page)-header-12)/8)
 	clear(page[header:])
 	page[header] = 5
-	at := pageSize
+	at := len(page)
 	for i := range cells {
 		at -= 6
 		binary.BigEndian.PutUint32(page[at:], uint32(child))
 		page[at+4], page[at+5] = 0x80|byte(i>>7), byte(i&0x7f)
 		binary.BigEndian.PutUint16(page[header+12+2*i:], uint16(at))
 	}
-	binary.BigEndian.PutUint16(page[header+3:], cells)
+	binary.BigEndian.PutUint16(page[header+3:], uint16(cells))
 	binary.BigEndian.PutUint16(page[header+5:], uint16(at))
 	binary.BigEndian.PutUint32(page[header+8:], uint32(child))
 }

@@ -35,6 +35,38 @@ func TestLogPageSize(t *testing.T) {
 	}
 }
 
+// TestPageSizeInLog opens a database whose write-ahead log has a version of page 1
+// with another page size than both files. SQLite then reads both with this page
+// size.
+func TestPageSizeInLog(t *testing.T) {
+	t.Parallel()
+	path := closedFrontier(t, 5)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const small, chain = 512, 17
+	first := len(file)/small + 1 // number of the first small page after the database
+	pages := make([]byte, chain*small)
+	for n := range chain {
+		writeInterior(pages[n*small:][:small], 0, first+n+1)
+	}
+	leaf := pages[(chain-1)*small:]
+	clear(leaf)
+	copy(leaf, "\x0d\x00\x00\x00\x01\x01\x90\x00\x01\x90")                              // one row at the offset 400
+	copy(leaf[400:], "\x25\x01\x06\x15\x0f\x0f\x08\x3fviewvvcreate view v as select 1") // a row of the schema
+	if err := os.WriteFile(path, append(file, pages...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	copy(file[16:], "\x02\x00") // the page size
+	clear(file[100:pageSize])
+	writeInterior(file[:small], 100, first)
+	size := uint32(first + chain)
+	binary.BigEndian.PutUint32(file[28:], size)
+	writeLog(t, path, file, size, 1)
+	checkRefused(t, "the log", path)
+}
+
 // TestLargeSchema opens a database with large triggers. SQLite needs 100 bytes of
 // memory for each of their bytes. In a forged database, a thousand triggers have
 // the same overflow pages.
