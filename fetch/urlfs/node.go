@@ -25,6 +25,7 @@ type node struct {
 	mu       sync.Mutex // held during the requests of the following fields
 	children []*node    // sorted by name
 	listed   bool
+	held     int64 // approximate memory of children, in bytes
 	info     *info
 	target   *node // for a symbolic link
 }
@@ -51,18 +52,53 @@ func (n *node) list() ([]*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []*node
-	for e, err := range resp.Entries() {
-		if err != nil {
-			return nil, err
-		}
-		if mode, ok := n.modeOf(resp.URL, e); ok {
-			all = append(all, &node{fsys: n.fsys, name: elementOf(e), mode: mode, entry: e, request: e.Request()})
-		}
+	all, err := n.read(resp)
+	if err != nil {
+		n.fsys.held.Add(-n.held)
+		n.held = 0
+		return nil, err
 	}
 	slices.SortStableFunc(all, func(a, b *node) int { return cmp.Compare(a.name, b.name) })
 	n.children, n.listed = numberEqual(all), true
 	return n.children, nil
+}
+
+// read reads the entries of a listing, and counts their memory.
+func (n *node) read(resp *fetch.Response) (all []*node, err error) {
+	for e, err := range resp.Entries() {
+		if err != nil {
+			return nil, err
+		}
+		mode, ok := n.modeOf(resp.URL, e)
+		if !ok {
+			continue
+		}
+		size := int64(entryMemory + len(e.Name) + len(e.Raw) + len(e.URL.Unredacted()))
+		for key, value := range e.Extra {
+			size += int64(len(key) + len(value))
+		}
+		n.held += size
+		if n.fsys.held.Add(size) > maxHeld {
+			return nil, fetch.TooLarge.Errorf("the listings have more than %d bytes", maxHeld)
+		}
+		all = append(all, &node{fsys: n.fsys, name: elementOf(e), mode: mode, entry: e, request: e.Request()})
+	}
+	return all, nil
+}
+
+// release removes the listing of a directory, and those of all directories below
+// it.
+func (n *node) release() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, c := range n.children {
+		c.release()
+	}
+	if n.target != nil {
+		n.target.release()
+	}
+	n.fsys.held.Add(-n.held)
+	n.children, n.listed, n.held = nil, false, 0
 }
 
 // modeOf returns the type of an entry of the listing at dir. It returns false if

@@ -27,6 +27,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -37,13 +38,23 @@ import (
 //
 // An FS requests each listing once and keeps it in memory, so that it does not
 // see later changes. It requests a file at the first Read. If a listing does not
-// state the size of a file, Stat and DirEntry.Info send a request.
+// state the size of a file, Stat and DirEntry.Info send a request. All listings
+// together have at most 512 MiB, which is about 600,000 entries. A further listing
+// is an error with the Fault TooLarge, unless Release frees memory.
 type FS struct {
 	ctx    context.Context
 	client *fetch.Client
 	root   *node
-	err    error // the URL is invalid
+	err    error        // the URL is invalid
+	held   atomic.Int64 // approximate memory of all listings, in bytes
 }
+
+// maxHeld limits the memory of all listings in bytes. It is enough for 600,000
+// entries. A server could send a listing without an end.
+const maxHeld = 512 << 20
+
+// entryMemory is the approximate memory of an entry without its texts.
+const entryMemory = 700
 
 // New returns the file system of the listing at a URL that the user entered, as
 // for [fetch.Client.Get]. New sends no request. If the URL is invalid, is missing
@@ -79,9 +90,7 @@ type Entrier interface {
 // after each directory.
 func (f *FS) Release(name string) {
 	if n, err := f.find(name); err == nil {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.children, n.listed = nil, false
+		n.release()
 	}
 }
 
