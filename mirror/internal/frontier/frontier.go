@@ -94,6 +94,12 @@ type Capture struct {
 	Checksum uint32
 }
 
+// TextSize returns the total size of the texts of c in bytes. In the archive of a
+// stranger, they can have a million bytes each.
+func (c *Capture) TextSize() int {
+	return len(c.URL) + len(c.Media) + len(c.Validator) + len(c.Path) + len(c.File) + len(c.ID) + len(c.Proof)
+}
+
 // A File describes a file in the tree and the state of its URL.
 type File struct {
 	Path   string

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	database "github.com/anyurl/fetch/internal/base/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
@@ -276,6 +277,41 @@ func TestLargeRows(t *testing.T) {
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; n != rows || used > 16<<20 {
 		t.Errorf("%d rows; %d bytes allocated before the first one", n, used)
+	}
+}
+
+// TestClaimLargeRows claims items with large texts. Each claim returns some of them,
+// and the items of all claims are complete.
+func TestClaimLargeRows(t *testing.T) {
+	t.Parallel()
+	f := newFrontier(t, filepath.Join(t.TempDir(), "front.db"))
+	defer f.Close()
+	const count = 32
+	_, _, err := f.Begin(t.Context(), nil)
+	for i := range count {
+		u := fmt.Sprint("http://a.example/", i)
+		it := frontier.Item{Key: frontier.KeyOf(u), URL: u, Host: "a.example", Meta: make([]byte, 1<<20)}
+		if err == nil {
+			_, err = f.Add(t.Context(), []frontier.Item{it})
+		}
+	}
+	var leases []*frontier.Lease
+	if err == nil {
+		leases, err = f.Claim(t.Context(), "w", 1, count, time.Minute)
+	}
+	if err != nil || len(leases) != 1 {
+		t.Fatal(leases, err)
+	}
+	items, claims := leases[0].Items, 0
+	for n := len(items); n > 0 && claims <= count; claims++ {
+		more, err := f.ClaimMore(t.Context(), leases[0], count)
+		if n = len(more); err != nil || n > 4 {
+			t.Fatalf("%d items in a claim, %v", n, err)
+		}
+		items = append(items, more...)
+	}
+	if len(items) != count || len(leases[0].Items) > 4 {
+		t.Errorf("%d items, %d of them in the first claim", len(items), len(leases[0].Items))
 	}
 }
 

@@ -58,8 +58,9 @@ func (t *tx) wake(host int64) error {
 	return err
 }
 
-// readyItems returns up to n items of a host that are ready. It skips the items
-// in the map out. The first query reads only an index.
+// readyItems returns up to n items of a host that are ready, and fewer if their
+// texts have pageBytes. It skips the items in the map out. The first query reads
+// only an index.
 func (s *session) readyItems(host int64, n int, out map[frontier.Key]int64) (items []rules.ReadyItem, err error) {
 	known := make(map[int64]struct{}, len(out))
 	for _, id := range out {
@@ -67,8 +68,9 @@ func (s *session) readyItems(host int64, n int, out map[frontier.Key]int64) (ite
 	}
 	const query = "select id from url where host=? and state=0 and wait is null order by prio, id limit ?+0"
 	ids, err := s.rowNumbers(query, host, n+len(out))
+	bytes := 0
 	for _, id := range ids {
-		if _, out := known[id]; out || len(items) == n || err != nil {
+		if _, out := known[id]; out || len(items) == n || bytes >= pageBytes || err != nil {
 			continue
 		}
 		r := rules.ReadyItem{HostID: host, ID: id}
@@ -80,7 +82,9 @@ func (s *session) readyItems(host int64, n int, out map[frontier.Key]int64) (ite
 			var c frontier.Capture
 			c, err = s.captureOf("c.id=?", last.Int64)
 			r.Item.LastCapture = &c
+			bytes += c.TextSize()
 		}
+		bytes += len(r.Item.URL) + len(r.Item.Meta) + len(r.Item.Note)
 		items = append(items, r)
 	}
 	return items, err
