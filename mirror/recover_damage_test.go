@@ -166,6 +166,7 @@ func TestRecoverHostile(t *testing.T) {
 		"an absolute path":           {`{"url":"http://a.example/x","path":"/etc/passwd"` + tail, 1, ""},
 		"a WARC file elsewhere":      {`{"url":"http://a.example/x","warc":"../x.warc.gz"` + tail, 1, ""},
 		"another file as WARC file":  {`{"url":"http://a.example/x","warc":"crawl.jsonl"` + tail, 1, ""},
+		"a path with 10,000 folders": {`{"url":"http://a.example/x","path":"A` + strings.Repeat("/a", 10_000) + `"` + tail, 1, ""},
 		"no URL":                     {`{"url":"x","path":"ok"` + tail, 1, ""},
 		"a URL with a password":      {`{"url":"http://u:p@a.example/x","path":"ok"` + tail, 1, ""},
 		"not canonical":              {`{"url":"HTTP://a.example/x","path":"ok"` + tail, 1, ""},

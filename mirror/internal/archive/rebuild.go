@@ -108,6 +108,8 @@ type rebuild struct {
 	started time.Time
 	seeds   []string // seeds of run seedRun
 	seedRun int64
+
+	seedBytes int // bytes of seeds
 }
 
 // prepare locks the archive, checks that a new database is necessary, and

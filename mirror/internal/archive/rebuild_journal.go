@@ -12,12 +12,35 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// rebuildBatch is the number of rows that a rebuild writes in one transaction.
-const rebuildBatch = 256
+// Limits for the rows that a rebuild writes in one transaction. In an archive of a
+// stranger, the texts of a row can have a million bytes.
+const (
+	rebuildBatch = 256     // rows
+	rebuildBytes = 4 << 20 // bytes of their texts
+)
+
+// A rowBatch collects rows for one transaction.
+type rowBatch[T any] struct {
+	rows  []T
+	bytes int
+}
+
+// add adds a row whose texts have the given total size. It reports whether the
+// batch is complete.
+func (b *rowBatch[T]) add(row T, bytes int) (complete bool) {
+	b.rows, b.bytes = append(b.rows, row), b.bytes+bytes
+	return len(b.rows) >= rebuildBatch || b.bytes >= rebuildBytes
+}
+
+// clear removes the rows.
+func (b *rowBatch[T]) clear() {
+	clear(b.rows)
+	b.rows, b.bytes = b.rows[:0], 0
+}
 
 // addVisits adds the visits in the journal to the database.
 func (r *rebuild) addVisits(ctx context.Context) error {
-	var batch []sqlite.LoggedVisit
+	var batch rowBatch[sqlite.LoggedVisit]
 	for line, err := range storedLines(r.a.folder.root) {
 		if err != nil {
 			return err
@@ -35,19 +58,28 @@ func (r *rebuild) addVisits(ctx context.Context) error {
 		if l.Item.URL == "" {
 			continue
 		}
-		if batch = append(batch, l.LoggedVisit); len(batch) == rebuildBatch {
-			if err := r.builder.AddVisits(ctx, batch); err != nil {
+		size := len(line)
+		for _, n := range l.Names {
+			size += len(n.Fold)
+		}
+		if batch.add(l.LoggedVisit, size) {
+			if err := r.builder.AddVisits(ctx, batch.rows); err != nil {
 				return err
 			}
-			batch = batch[:0]
+			batch.clear()
 		}
 	}
-	return r.builder.AddVisits(ctx, batch)
+	return r.builder.AddVisits(ctx, batch.rows)
 }
 
 // maxRuns is the maximum run number in a line of the journal. The next run adds
 // one to this number.
 const maxRuns = 1 << 40
+
+// maxLoggedPath is the maximum length of a path in a line of the journal, in bytes.
+// The paths of a tree have at most 900 bytes and a suffix. All folders of a path
+// are reserved, so that their total size grows with the square of its length.
+const maxLoggedPath = 1 << 10
 
 var errDamagedLine = errors.New("the line is damaged")
 
@@ -69,7 +101,7 @@ func (r *rebuild) decode(line []byte) (l LogLine, err error) {
 		return l, nil
 	}
 	if c.Path != "" {
-		if !fs.ValidPath(c.Path) || c.Path == "." {
+		if !fs.ValidPath(c.Path) || c.Path == "." || len(c.Path) > maxLoggedPath {
 			return l, errDamagedLine
 		}
 		l.Names = tree.Claims(l.Item.Key, c.Path)
@@ -80,8 +112,11 @@ func (r *rebuild) decode(line []byte) (l LogLine, err error) {
 	return l, nil
 }
 
-// maxSeeds is the maximum number of seeds that a rebuild collects.
-const maxSeeds = 10_000
+// Limits for the seeds that a rebuild collects. A note does not store longer lists.
+const (
+	maxSeeds     = 10_000
+	maxSeedBytes = 1 << 20
+)
 
 // noteRun collects the properties of the newest run from a line of the journal.
 func (r *rebuild) noteRun(l LogLine) {
@@ -92,9 +127,10 @@ func (r *rebuild) noteRun(l LogLine) {
 		return
 	}
 	if l.Run > r.seedRun {
-		r.seedRun, r.seeds = l.Run, nil
+		r.seedRun, r.seeds, r.seedBytes = l.Run, nil, 0
 	}
-	if l.Run == r.seedRun && len(r.seeds) < maxSeeds {
+	if l.Run == r.seedRun && len(r.seeds) < maxSeeds && r.seedBytes <= maxSeedBytes {
 		r.seeds = append(r.seeds, l.Item.URL)
+		r.seedBytes += len(l.Item.URL)
 	}
 }

@@ -23,23 +23,23 @@ func (r *rebuild) addFiles(ctx context.Context) error {
 	r.a.frontier = db
 	defer func() { r.a.frontier = nil }()
 	namer := tree.NewNamer(r.a.layout, r.o.Scheme, db.NameOwners)
-	var batch []frontier.Capture
+	var batch rowBatch[frontier.Capture]
 	err := r.a.eachRetrieved(ctx, func(it frontier.Item, _ frontier.State) error {
 		c := *it.LastCapture
 		if c.Path != "" && c.Digest != [32]byte{} || c.Path == "" && c.Code/100 == 3 {
 			return nil
 		}
 		c.Key, c.URL = it.Key, it.URL
-		if batch = append(batch, c); len(batch) < rebuildBatch {
+		if !batch.add(c, c.TextSize()) {
 			return nil
 		}
-		defer func() { batch = batch[:0] }()
-		return r.setFiles(ctx, namer, batch)
+		defer batch.clear()
+		return r.setFiles(ctx, namer, batch.rows)
 	})
 	if err != nil {
 		return err
 	}
-	return r.setFiles(ctx, namer, batch)
+	return r.setFiles(ctx, namer, batch.rows)
 }
 
 // setFiles finds the files of captures that have no path or no digest.

@@ -78,7 +78,7 @@ type warcScan struct {
 	missing int    // number of records of the group that have not been read yet
 	object  *sqlite.Record
 	via     string // URL of the page that links to the object
-	batch   []sqlite.Record
+	batch   rowBatch[sqlite.Record]
 }
 
 // addFile adds the records of a WARC file. In an unfinished file, the next run
@@ -322,15 +322,15 @@ func (s *warcScan) flushGroup() error {
 	}
 	o.Item, o.State = s.r.o.NewItem(u, o.Item.URL, via)
 	o.Capture.Key = o.Item.Key
-	if s.batch = append(s.batch, *o); len(s.batch) >= rebuildBatch {
+	if s.batch.add(*o, o.Capture.TextSize()+len(o.Item.URL)+len(o.Item.Meta)+len(o.RefersTo)) {
 		return s.flush()
 	}
 	return nil
 }
 
 func (s *warcScan) flush() error {
-	added, err := s.r.builder.AddRecords(s.ctx, s.batch)
+	added, err := s.r.builder.AddRecords(s.ctx, s.batch.rows)
 	s.r.result.Unlogged += int64(added)
-	s.batch = s.batch[:0]
+	s.batch.clear()
 	return err
 }

@@ -124,15 +124,18 @@ func (v *verifier) findUnpublished(ctx context.Context) error {
 // checkFiles verifies the file of each object in the tree.
 func (v *verifier) checkFiles(ctx context.Context) error {
 	var group []expectedFile
+	size := 0
 	err := v.a.eachRetrieved(ctx, func(it frontier.Item, s frontier.State) (err error) {
 		c := it.LastCapture
 		if c.Path == "" {
 			return nil
 		}
 		v.paths[maphash.String(v.seed, c.Path)] = struct{}{}
-		if group = append(group, expectedFile{c, s}); len(group) == maxGroup {
+		size += c.TextSize()
+		if group = append(group, expectedFile{c, s}); len(group) == maxGroup || size >= rebuildBytes {
 			err = v.checkGroup(group)
-			group = group[:0]
+			clear(group)
+			group, size = group[:0], 0
 		}
 		return err
 	})
