@@ -1,6 +1,8 @@
 package ipfs
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -63,5 +65,29 @@ func TestProxy(t *testing.T) {
 	b := &blocks{}
 	if _, err := c.Get(t.Context(), url(b.raw("abc"), "")); err == nil || len(hosts) != 1 || hosts[0] != "CONNECT gateway.example:8080" {
 		t.Errorf("requests %q, %v", hosts, err)
+	}
+}
+
+// TestIdentity checks that the gateway does not get the client certificate of the
+// user, which is intended for the servers of URLs.
+func TestIdentity(t *testing.T) {
+	b := &blocks{}
+	leaf := b.raw("abc")
+	known := true
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		known = len(r.TLS.PeerCertificates) > 0
+		w.Header().Set("Content-Type", carMedia)
+		w.Write(b.car(leaf))
+	}))
+	s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	s.StartTLS()
+	defer s.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	c := schemetest.NewClient(t, Schemes(Options{Gateway: s.URL}), func(o *fetch.Options) {
+		o.TLS = &tls.Config{RootCAs: roots, Certificates: s.TLS.Certificates}
+	})
+	if _, text, err := schemetest.Read(t, c, url(leaf, "")); text != "abc" || err != nil || known {
+		t.Errorf("%q, %v; the gateway got a certificate: %v", text, err, known)
 	}
 }
