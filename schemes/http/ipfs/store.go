@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/wire/http1"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -178,7 +179,7 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, target, accept st
 		return nil, fetch.BadURL.With(err)
 	}
 	r := &fetch.Request{URL: u, From: req.From, Trace: req.Trace, NoFollow: true, ErrorBody: true}
-	r.Header = append(req.Header.Without(replaced), fetch.Field{Name: "Accept", Value: accept})
+	r.Header = append(req.Header.Without(isKept), fetch.Field{Name: "Accept", Value: accept})
 	resp, err := d.web.Do(ctx, r)
 	if err != nil {
 		return nil, err
@@ -195,12 +196,13 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, target, accept st
 	return resp, nil
 }
 
-// replaced reports whether a header field of the user has no effect, because the
-// response must be the complete block or CAR file.
-func replaced(name string) bool {
+// isKept reports whether the gateway does not get a header field of the user: the
+// response must be the complete block or CAR file, and secrets are intended for
+// web servers.
+func isKept(name string) bool {
 	switch strings.ToLower(name) {
 	case "accept", "accept-encoding", "range", "if-range", "if-none-match", "if-modified-since", "if-match", "if-unmodified-since":
 		return true
 	}
-	return false
+	return http1.IsSecretField(name)
 }
