@@ -85,6 +85,7 @@ func (j *Job) writeOut() error {
 
 // retrieve downloads the URL to the file or stream that the flags select.
 func (j *Job) retrieve() (err error) {
+	defer j.limitTime()()
 	req, err := j.NewRequest(j.Argument)
 	if err != nil {
 		return err
@@ -117,7 +118,6 @@ func (j *Job) save(req *fetch.Request, client fetch.Driver) (err error) {
 	defer out.Close()
 	j.Sink = out
 	defer func() { j.notePartialFile(err) }()
-	defer j.limitTime()()
 	if err := save.Transfer(j.ctx, client, req, receiver{j}, j.Restart); err != nil || !j.flags.File.Attributes || j.Resp == nil {
 		return err
 	}
