@@ -36,6 +36,10 @@ func TestMetalinkFiles(t *testing.T) {
 	}{
 		{"--output-dir DIR U/two.meta4", "", 0, "a=/a b=/b"},
 		{"--output-dir DIR --max-time 600 U/two.meta4", "", 0, "a=/a b=/b"},
+		{"-o DIR/f U/two.meta4", "", 2, "use -O or --output-dir"},
+		{"--output-dir DIR -o f U/two.meta4", "", 2, "use -O or --output-dir"},
+		{"--output-dir DIR -o - U/two.meta4", "", 2, "use -O or --output-dir"},
+		{"--output-dir DIR -o f --no-clobber U/two.meta4", "", 0, "f=/a f.1=/b"},
 	} {
 		dir := t.TempDir()
 		if c.existing != "" {

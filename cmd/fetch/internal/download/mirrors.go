@@ -37,8 +37,12 @@ func (j *Job) retrieveFromMirrors(req *fetch.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(files) > 1 && !j.flags.Body.RemoteName && j.flags.Body.OutputDir == "" {
-		return fetch.Usage.Errorf("the Metalink document has %d files: use -O or --output-dir", len(files))
+	const advice = "use -O or --output-dir"
+	if len(files) > 1 && j.flags.Body.ToStdout(j.Index) {
+		return fetch.Usage.Errorf("the Metalink document has %d files: %s", len(files), advice)
+	}
+	if err := j.flags.CheckSharedOutput(j.Index, int64(len(files)), advice); err != nil {
+		return err
 	}
 	for _, f := range files {
 		err = errors.Join(err, j.saveListed(req, f, link, object.Mirrors[1:]))
