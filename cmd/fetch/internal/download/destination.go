@@ -55,6 +55,8 @@ func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 		o.Existing = save.Refuse
 	case file.NoClobber:
 		o.Existing = save.Number
+	case j.named && j.Index >= len(body.Output): // a server chose the name
+		o.Existing = save.Refuse
 	case auto:
 		o.Existing = save.Continue
 	}

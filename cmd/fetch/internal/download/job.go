@@ -26,6 +26,7 @@ type Job struct {
 
 	checks   []verify.Check // verify the body
 	listed   []verify.Check // checks of the list of mirrors
+	named    bool           // a list of mirrors, and not the URL, names the file
 	attempts attemptCounter
 	headers  bytes.Buffer // response headers of the last call of Do
 }

@@ -40,6 +40,14 @@ func TestMetalinkFiles(t *testing.T) {
 		{"--output-dir DIR -o f U/two.meta4", "", 2, "use -O or --output-dir"},
 		{"--output-dir DIR -o - U/two.meta4", "", 2, "use -O or --output-dir"},
 		{"--output-dir DIR -o f --no-clobber U/two.meta4", "", 0, "f=/a f.1=/b"},
+		// A server must not choose which file of the user is replaced.
+		{"--output-dir DIR U/two.meta4", "a", 3, "a=old b=/b"},
+		{"--output-dir DIR -C - U/two.meta4", "a", 3, "a=old b=/b"},
+		{"--output-dir DIR --skip-existing U/two.meta4", "a", 0, "a=old b=/b"},
+		{"--output-dir DIR --no-clobber U/two.meta4", "a", 0, "a=old a.1=/a b=/b"},
+		{"--output-dir DIR U/b.meta4", "a", 3, "a=old"},
+		{"--output-dir DIR -o a U/b.meta4", "a", 0, "a=/a"},
+		{"--output-dir DIR U/a.meta4", "a", 0, "a=/a"},
 	} {
 		dir := t.TempDir()
 		if c.existing != "" {

@@ -54,6 +54,7 @@ func (j *Job) retrieveFromMirrors(req *fetch.Request) error {
 // request for a URL of the list.
 func (j *Job) saveListed(req *fetch.Request, f metalink.File, link func(uri.URI) *fetch.Request, more []*fetch.Request) (err error) {
 	named := req.Clone()
+	j.named = f.Name != "" && f.Name != documentedName(req.URL)
 	if f.Name != "" {
 		if named.URL, err = req.URL.WithPath(path.Dir("/"+strings.TrimPrefix(req.URL.Path(), "/")) + "/" + uri.Escape(f.Name, uri.Segment)); err != nil {
 			return fetch.BadURL.With(err)
@@ -75,6 +76,16 @@ func (j *Job) saveListed(req *fetch.Request, f metalink.File, link func(uri.URI)
 		}
 	}
 	return j.saveObject(named, object)
+}
+
+// documentedName returns the name of the file that a Metalink document describes
+// by the name of the document, such as x.iso for x.iso.meta4.
+func documentedName(document uri.URI) string {
+	name, err := uri.Unescape(path.Base(document.Path()))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".meta4"), ".metalink")
 }
 
 // saveObject saves an object of several mirrors.
