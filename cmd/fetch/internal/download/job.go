@@ -119,16 +119,17 @@ func (j *Job) save(req *fetch.Request, client fetch.Driver) (err error) {
 	defer out.Close()
 	j.Sink = out
 	defer func() { j.notePartialFile(err) }()
-	if err := save.Transfer(j.ctx, client, req, receiver{j}, j.Restart); err != nil || !j.flags.File.Attributes || j.Resp == nil {
+	if err := save.Transfer(j.ctx, client, req, receiver{j}, j.Restart); err != nil || j.Resp == nil {
 		return err
 	}
-	return j.setAttributes()
+	// After a truncated body, the next attempt must not skip the object.
+	return errors.Join(j.flags.HTTP.SaveETag(j.Resp), j.setAttributes())
 }
 
 // setAttributes stores the origin of the output file in its extended attributes,
-// with curl's names. A stream has none.
+// with curl's names, if --xattr is set. A stream has none.
 func (j *Job) setAttributes() error {
-	if j.Sink.Name() == sink.StandardOutput || j.Resp.Unchanged || j.omitsFile(j.Resp) {
+	if !j.flags.File.Attributes || j.Sink.Name() == sink.StandardOutput || j.Resp.Unchanged || j.omitsFile(j.Resp) {
 		return nil
 	}
 	for _, a := range []struct{ name, value string }{
@@ -158,7 +159,7 @@ func (j *Job) limitTime() context.CancelFunc {
 }
 
 // Do sends req and returns the response. It also writes the response header for
-// -D and the ETag for --etag-save.
+// -D.
 func (j *Job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	j.headers.Reset()
 	if j.flags.RecordsHeaders() || req.Op == fetch.Stat {
@@ -180,9 +181,5 @@ func (j *Job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 		return nil, err
 	}
 	j.Resp = resp
-	if err := j.flags.HTTP.SaveETag(resp); err != nil {
-		resp.Body.Close()
-		return nil, err
-	}
 	return resp, nil
 }
