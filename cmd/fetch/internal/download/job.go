@@ -9,7 +9,6 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
-	"github.com/anyurl/fetch/cmd/fetch/internal/sink"
 	"github.com/anyurl/fetch/cmd/fetch/internal/transfer"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
@@ -113,7 +112,7 @@ func (j *Job) save(req *fetch.Request, client fetch.Driver) (err error) {
 	if err != nil {
 		return err
 	}
-	if keepsPart(out) || j.warc != nil {
+	if isFile(out) || j.warc != nil {
 		defer j.Interrupts.Hold()()
 	}
 	defer out.Close()
@@ -127,9 +126,9 @@ func (j *Job) save(req *fetch.Request, client fetch.Driver) (err error) {
 }
 
 // setAttributes stores the origin of the output file in its extended attributes,
-// with curl's names, if --xattr is set. A stream has none.
+// with curl's names, if --xattr is set. A stream and a device have none.
 func (j *Job) setAttributes() error {
-	if !j.flags.File.Attributes || j.Sink.Name() == sink.StandardOutput || j.Resp.Unchanged || j.omitsFile(j.Resp) {
+	if !j.flags.File.Attributes || !isFile(j.Sink) || j.Resp.Unchanged || j.omitsFile(j.Resp) {
 		return nil
 	}
 	for _, a := range []struct{ name, value string }{

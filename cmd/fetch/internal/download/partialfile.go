@@ -40,9 +40,9 @@ func (j *Job) resumeProblem() string {
 	return ": the server does not identify the version of the object"
 }
 
-// keepsPart reports whether the data that out has received can be saved after an
+// isFile reports whether out is a regular file, whose data can be saved after an
 // interrupt. Writes to a pipe or a device can block forever.
-func keepsPart(out sink.Sink) bool {
+func isFile(out sink.Sink) bool {
 	if f, ok := out.(interface{ Device() bool }); ok && f.Device() {
 		return false
 	}

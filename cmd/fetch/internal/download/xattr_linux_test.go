@@ -35,7 +35,9 @@ func TestAttributes(t *testing.T) {
 	if n, err = unix.Getxattr(file, "user.mime_type", value); err != nil || string(value[:n]) != "text/plain" {
 		t.Errorf("media type %q, %v", value[:max(n, 0)], err)
 	}
-	if code := app.Run([]string{"-q", "--xattr", s.URL + "/a"}, strings.NewReader(""), &bytes.Buffer{}, &stderr); code != 0 {
-		t.Errorf("standard output: exit code %d: %s", code, &stderr)
+	for _, output := range []string{"-", "/dev/null"} { // have no attributes
+		if code := app.Run([]string{"-q", "--xattr", "-o", output, s.URL + "/a"}, strings.NewReader(""), &bytes.Buffer{}, &stderr); code != 0 {
+			t.Errorf("-o %s: exit code %d: %s", output, code, &stderr)
+		}
 	}
 }
