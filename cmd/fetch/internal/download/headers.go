@@ -3,6 +3,7 @@ package download
 import (
 	"bytes"
 	"context"
+	"io"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/fetch"
@@ -36,4 +37,17 @@ func (r headerRecorder) Do(ctx context.Context, req *fetch.Request) (*fetch.Resp
 // to the given buffer.
 func withHeaderBuffer(ctx context.Context, buffer *bytes.Buffer) context.Context {
 	return context.WithValue(ctx, headersKey{}, buffer)
+}
+
+// dumpHeader writes the header of a response for -D. The first header of the
+// command replaces the content of the file, and the others are appended.
+func (r *Retrieval) dumpHeader(output io.Writer, text []byte) error {
+	if r.flags.HTTP.DumpHeader == "-" { // the write may wait for the output of other jobs
+		return r.flags.DumpHeader(output, text, true)
+	}
+	r.dumping.Lock()
+	defer r.dumping.Unlock()
+	appended := r.dumped
+	r.dumped = true
+	return r.flags.DumpHeader(output, text, appended)
 }

@@ -118,7 +118,12 @@ func (j *Job) save(req *fetch.Request, client fetch.Driver) (err error) {
 	defer out.Close()
 	j.Sink = out
 	defer func() { j.notePartialFile(err) }()
-	if err := save.Transfer(j.ctx, client, req, receiver{j}, j.Restart); err != nil || j.Resp == nil {
+	err = save.Transfer(j.ctx, client, req, receiver{j}, j.Restart)
+	switch {
+	case j.flags.File.SkipExisting && errors.Is(err, fetch.Exists): // a name that the server sends
+		j.Note("%v: skipped", err)
+		return nil
+	case err != nil || j.Resp == nil:
 		return err
 	}
 	// After a truncated body, the next attempt must not skip the object.
@@ -164,13 +169,11 @@ func (j *Job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 	if j.flags.RecordsHeaders() || req.Op == fetch.Stat {
 		ctx = withHeaderBuffer(ctx, &j.headers)
 	}
-	// Only the first request of the command truncates the file of -D.
-	appended := j.Number > 0 || j.attempts.calls.Load() > 0
 	resp, err := j.request(ctx, req)
 	if err == nil {
 		resp, err = j.completeOld(ctx, req, resp)
 	}
-	if failed := j.flags.DumpHeader(j.Output, j.headers.Bytes(), appended); failed != nil {
+	if failed := j.dumpHeader(j.Output, j.headers.Bytes()); failed != nil {
 		if err == nil {
 			resp.Body.Close()
 		}

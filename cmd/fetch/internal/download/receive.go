@@ -84,5 +84,5 @@ func (j *Job) dumpTrailer(resp *fetch.Response) error {
 	if len(text) == 0 {
 		return nil
 	}
-	return j.flags.DumpHeader(j.Output, text, true)
+	return j.dumpHeader(j.Output, text)
 }

@@ -50,6 +50,9 @@ type Retrieval struct {
 	openFolder sync.Once
 	folder     *save.Folder // folder for files that are named after URLs, or nil
 
+	dumping sync.Mutex // serializes writes to the file of -D
+	dumped  bool       // this command has written to the file
+
 	mu          sync.Mutex
 	Tally       console.Tally
 	interrupted bool // a job was interrupted by a signal and has reported it
