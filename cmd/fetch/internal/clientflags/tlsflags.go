@@ -6,6 +6,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/tlsfiles"
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/spf13/pflag"
 )
@@ -19,17 +20,28 @@ type tlsFlags struct {
 func (f *tlsFlags) register(s *options.Set) {
 	p := s.Section("TLS")
 	p.BoolVarP(&f.Insecure, "insecure", "k", false, "skip certificate verification (insecure)")
-	p.StringVar(&f.CACert, "cacert", "", "trust only the CA certificates in `FILE`")
-	p.StringVar(&f.CAPath, "capath", "", "trust only the CA certificates in the files of `DIR`")
+	requiredVar(p, &f.CACert, "cacert", "trust only the CA certificates in `FILE`")
+	requiredVar(p, &f.CAPath, "capath", "trust only the CA certificates in the files of `DIR`")
 	p.BoolVar(&f.CANative, "ca-native", false, "also trust the CA certificates of the system")
-	p.StringVar(&f.CRL, "crlfile", "", "reject the certificates that the lists in `FILE` revoke")
+	requiredVar(p, &f.CRL, "crlfile", "reject the certificates that the lists in `FILE` revoke")
 	p.BoolVar(&f.Status, "cert-status", false, "require an OCSP response from the server (stapling)")
 	p.StringVarP(&f.Cert, "cert", "E", "", "use the client certificate in `FILE` (PEM, DER or PKCS #12)")
 	p.StringVar(&f.Key, "key", "", "use the private key in `FILE` for the client certificate, or for sftp")
 	p.StringVar(&f.Pass, "pass", "", "decrypt the private key with `PASSPHRASE` (asks for it by default)")
-	p.StringVar(&f.Pinned, "pinnedpubkey", "", "`HASHES`: require one of these public keys (sha256//BASE64;...)")
+	requiredVar(p, &f.Pinned, "pinnedpubkey", "`HASHES`: require one of these public keys (sha256//BASE64;...)")
 	f.min.register(p)
 	options.SetValues(versionVar(p, &f.Max, "tls-max", "use at most the TLS `VERSION` 1.0, 1.1, 1.2 or 1.3"), versionNames...)
+}
+
+// requiredVar registers a flag that restricts which servers are trusted. An empty
+// value is an error, because it would disable the restriction.
+func requiredVar(p *pflag.FlagSet, to *string, name, usage string) {
+	p.Func(name, usage, func(text string) error {
+		if *to = text; text == "" {
+			return fetch.Usage.Errorf("the value is empty")
+		}
+		return nil
+	})
 }
 
 // settings returns the settings of all TLS flags.
