@@ -61,7 +61,7 @@ func (d *driver) authenticate(
 ) (*wireRequest, error) {
 	switch x.code {
 	case http.StatusUnauthorized:
-		if wr.outgoing != nil || hasField(req.Header, "Authorization") {
+		if wr.outgoing != nil || hasField(req.Header, "Authorization") || d.gateway != nil && !gatewayLogsIn(req.URL) {
 			return nil, nil
 		}
 		return d.authenticateOrigin(ctx, req, wr, httpauth.Parse(x.header.Values("WWW-Authenticate")))
@@ -104,7 +104,7 @@ func (d *driver) authenticateOrigin(
 			mode = AnyAuth
 		}
 		c, err := d.env.Login(ctx, fetch.Challenge{
-			Origin:   wr.target.Origin(),
+			Origin:   wr.origin,
 			User:     userOf(req.Auth),
 			Realm:    list[0].Params["realm"],
 			Rejected: next.logins > 0,

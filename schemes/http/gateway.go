@@ -21,7 +21,7 @@ import (
 //
 // For ftp and ftps URLs, the gateway receives the credentials in the URI and in
 // the Authorization field. Some servers read only one of the two. For other
-// schemes, the gateway receives no credentials. It never receives secret header
+// schemes, the gateway receives no credentials, also if it requires some. It never receives secret header
 // fields of a request, such as Cookie. A Trace does not receive passwords.
 //
 // The Policy checks the server of the URL as for requests through a proxy. If
@@ -133,16 +133,16 @@ func newGatewayRequest(
 	wr.path, wr.redactedPath = u.Unredacted(), u.String()
 	visible := *req
 	visible.Header = req.Header.Without(http1.IsSecretField) // intended for web servers
-	switch u.Scheme() {
-	case "ftp", "ftps":
-		if err := wr.addLogin(u, req.Auth); err != nil {
-			return nil, err
-		}
-	default:
+	if !gatewayLogsIn(u) {
 		visible.Auth = nil
+	} else if err := wr.addLogin(u, req.Auth); err != nil {
+		return nil, err
 	}
 	return wr, wr.addHeader(&visible, opts)
 }
+
+// gatewayLogsIn reports whether a gateway receives the login for the server of u.
+func gatewayLogsIn(u uri.URI) bool { return u.Scheme() == "ftp" || u.Scheme() == "ftps" }
 
 // withAddress returns a copy of u in which an IP address replaces the host.
 func withAddress(u uri.URI, addr netip.Addr) (uri.URI, error) {

@@ -1,8 +1,10 @@
 package http_test
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -109,5 +111,43 @@ func TestGatewayLoginInvalid(t *testing.T) {
 	}
 	if len(s.heads()) > 0 {
 		t.Errorf("sent %q", s.heads())
+	}
+}
+
+// TestGatewayChallenge checks that a gateway that sends the status 401 gets a
+// login only for ftp URLs, and that it is the login for the server of the URL.
+func TestGatewayChallenge(t *testing.T) {
+	for _, test := range []struct {
+		name, scheme, url string
+		port              uint16
+		want              string // the origin and the user of the challenge
+	}{
+		{"gopher", "gopher", "gopher://h/", 70, ""},
+		{"user in the URL", "gopher", "gopher://al@h/", 70, ""},
+		{"https", "https", "https://al@h/", 443, ""},
+		{"ftp", "ftp", "ftp://h/", 21, "ftp://h:21 "},
+		{"ftp with a user", "ftp", "ftp://al@h:2121/", 21, "ftp://h:2121 al"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &script{replies: [][]string{{unauthorized(`Basic realm="r"`), ok}}}
+			got := ""
+			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{},
+				Login: func(_ context.Context, c fetch.Challenge) (*fetch.Credential, error) {
+					got += fmt.Sprintf("%s://%s:%d %s", c.Origin.Scheme, c.Origin.Host, c.Origin.Port, c.User)
+					return &fetch.Credential{User: "al", Password: "s3cret"}, nil
+				}}, http.Gateway(fetch.Scheme{Name: test.scheme, Port: test.port, Ports: scheme.Ports{Class: scheme.TextPorts}}, uri.MustParse("http://gw:8080/")))
+			_, body, err := get(t, client, newRequest(test.url))
+			client.Close()
+			s.serving.Wait()
+			if isFTP := test.scheme == "ftp"; isFTP != (err == nil && body == "hello") || !isFTP && fetch.FaultOf(err) != fetch.Auth {
+				t.Errorf("got %q, %v", body, err)
+			}
+			if got != test.want {
+				t.Errorf("login for %q, want %q", got, test.want)
+			}
+			if sent := strings.Contains(strings.Join(s.heads(), ""), "\r\nAuthorization: "); sent != (test.want != "") {
+				t.Errorf("sent %q", s.heads())
+			}
+		})
 	}
 }
