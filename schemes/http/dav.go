@@ -48,6 +48,12 @@ func newDAVScheme(name string, opts *Options) fetch.Scheme {
 			return steps, err
 		},
 		Open: func(env fetch.Env) fetch.Driver {
+			if login := env.Login; login != nil {
+				env.Login = func(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
+					c.Origin.Scheme = name // of the URL, and not of the http request
+					return login(ctx, c)
+				}
+			}
 			d := &davDriver{files: newDriver(env, port, opts), lists: newDriver(env, port, opts), env: env}
 			d.lists.newRequest = func(_ context.Context, req *fetch.Request) (*wireRequest, error) {
 				wr, err := newWireRequest(req, port, &Options{UserAgent: opts.UserAgent, Auth: opts.Auth, PathAsIs: opts.PathAsIs})

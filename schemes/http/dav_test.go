@@ -2,6 +2,7 @@ package http
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -192,4 +193,41 @@ func FuzzMultistatus(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDAVLogin checks that a server of dav URLs gets the login for these URLs.
+func TestDAVLogin(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user+":"+password != "al:s3cret" {
+			w.Header().Set("WWW-Authenticate", `Basic realm="r"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if r.Method == propfind {
+			w.WriteHeader(http.StatusMultiStatus)
+			io.WriteString(w, multistatusOf())
+		}
+	}))
+	defer s.Close()
+	server := strings.TrimPrefix(s.URL, "http://")
+	for _, test := range []struct{ name, url, want string }{
+		{"file", "dav://" + server + "/x", "dav://" + server + " "},
+		{"collection", "dav://" + server + "/d/", "dav://" + server + " "},
+		{"user in the URL", "dav://al@" + server + "/d/", "dav://" + server + " al"},
+	} {
+		got := ""
+		c := schemetest.NewClient(t, Schemes(Options{}), func(o *fetch.Options) {
+			o.Login = func(_ context.Context, c fetch.Challenge) (*fetch.Credential, error) {
+				got += fmt.Sprintf("%s://%s:%d %s", c.Origin.Scheme, c.Origin.Host, c.Origin.Port, c.User)
+				return &fetch.Credential{User: "al", Password: "s3cret"}, nil
+			}
+		})
+		resp, err := c.Get(t.Context(), test.url)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if err != nil || got != test.want {
+			t.Errorf("%s: login for %q, want %q: %v", test.name, got, test.want, err)
+		}
+	}
 }
