@@ -64,9 +64,9 @@ func Schemes(o Options) []fetch.Scheme {
 		Menu:   entries.Menu,
 		Open: func(env fetch.Env) fetch.Driver {
 			o.HTTP.PathAsIs, o.HTTP.Compressed, o.HTTP.Jar, o.HTTP.Legacy = true, false, nil, http.Legacy{}
-			if c := env.TLS.Clone(); c != nil {
-				c.Certificates, c.GetClientCertificate = nil, nil // those of the servers of URLs
-				env.TLS = c
+			if env.Login = nil; env.TLS != nil { // logins and certificates are not for a gateway
+				env.TLS = env.TLS.Clone()
+				env.TLS.Certificates, env.TLS.GetClientCertificate = nil, nil
 			}
 			d := &driver{env: env, gateway: g, err: err, verifier: verifier{o.Blake2b}}
 			for _, web := range http.Schemes(o.HTTP) {

@@ -1,8 +1,8 @@
 package ipfs
 
 import (
+	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -68,26 +68,54 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestIdentity checks that the gateway does not get the client certificate of the
-// user, which is intended for the servers of URLs.
-func TestIdentity(t *testing.T) {
-	b := &blocks{}
-	leaf := b.raw("abc")
-	known := true
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		known = len(r.TLS.PeerCertificates) > 0
-		w.Header().Set("Content-Type", carMedia)
-		w.Write(b.car(leaf))
-	}))
+// TestSecrets checks that the gateway gets no secret header fields, logins and
+// client certificates of the user.
+func TestSecrets(t *testing.T) {
+	f := newFake(t)
+	leaf := f.raw("abc")
+	s := httptest.NewUnstartedServer(f.Config.Handler)
 	s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
 	s.StartTLS()
 	defer s.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(s.Certificate())
-	c := schemetest.NewClient(t, Schemes(Options{Gateway: s.URL}), func(o *fetch.Options) {
-		o.TLS = &tls.Config{RootCAs: roots, Certificates: s.TLS.Certificates}
-	})
-	if _, text, err := schemetest.Read(t, c, url(leaf, "")); text != "abc" || err != nil || known {
-		t.Errorf("%q, %v; the gateway got a certificate: %v", text, err, known)
+	for _, test := range []struct {
+		name string
+		code int // of the gateway, or 0
+		want string
+	}{
+		{"header fields and certificate", 0, "document of 3 bytes"},
+		{"login required", http.StatusUnauthorized, "auth"},
+	} {
+		var sent []string
+		f.onRaw = func(w http.ResponseWriter, r *http.Request, c cid) {
+			for _, name := range []string{"Authorization", "Cookie", "X-Api-Key", "X-Note"} {
+				if r.Header.Get(name) != "" {
+					sent = append(sent, name)
+				}
+			}
+			if len(r.TLS.PeerCertificates) > 0 {
+				sent = append(sent, "certificate")
+			}
+			if test.code != 0 {
+				w.Header().Set("WWW-Authenticate", `Basic realm="r"`)
+				w.WriteHeader(test.code)
+				return
+			}
+			f.serve(w, rawMedia, c)
+		}
+		c := schemetest.NewClient(t, Schemes(Options{Gateway: s.URL}), func(o *fetch.Options) {
+			o.TLS = &tls.Config{InsecureSkipVerify: true, Certificates: s.TLS.Certificates}
+			o.Login = func(context.Context, fetch.Challenge) (*fetch.Credential, error) {
+				return &fetch.Credential{User: "alice", Password: "s3cret"}, nil
+			}
+		})
+		req := schemetest.NewRequest(t, url(leaf, ""))
+		req.Auth = &fetch.Credential{User: "alice", Password: "s3cret"}
+		req.Header = fetch.Header{{Name: "Cookie", Value: "a=b"}, {Name: "X-Api-Key", Value: "k"}, {Name: "X-Note", Value: "n"}}
+		if test.code == 0 {
+			req.Header = append(req.Header, fetch.Field{Name: "Authorization", Value: "Bearer t"})
+		}
+		if got := schemetest.Summary(c.Do(t.Context(), req)); got != test.want || strings.Join(sent, " ") != "X-Note" {
+			t.Errorf("%s: %s, want %s; the gateway got %q", test.name, got, test.want, sent)
+		}
 	}
 }

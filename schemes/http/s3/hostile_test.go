@@ -114,3 +114,26 @@ func TestListMemory(t *testing.T) {
 		t.Errorf("tokens: %d KiB for %d pages", used>>10, pages)
 	}
 }
+
+// TestChallenge checks that a server that requires a login gets only the access
+// key, and no login of the user.
+func TestChallenge(t *testing.T) {
+	for name, getenv := range map[string]func(string) string{"no key": nil, "key": environment()} {
+		var sent []string
+		s := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+			method, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+			sent = append(sent, method)
+			w.Header().Set("WWW-Authenticate", `Basic realm="r"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		})
+		c := schemetest.NewClient(t, Schemes(Options{Endpoint: s.URL, Getenv: getenv}), func(o *fetch.Options) {
+			o.Login = func(context.Context, fetch.Challenge) (*fetch.Credential, error) {
+				return &fetch.Credential{User: "alice", Password: "s3cret"}, nil
+			}
+		})
+		want := map[string]string{"no key": "", "key": "AWS4-HMAC-SHA256"}[name]
+		if got := schemetest.Summary(c.Get(t.Context(), "s3://bucket/x")); got != "auth" || len(sent) != 1 || sent[0] != want {
+			t.Errorf("%s: %s, the server got %q", name, got, sent)
+		}
+	}
+}

@@ -78,6 +78,7 @@ func Schemes(o Options) []fetch.Scheme {
 		Menu: entries.Menu,
 		Open: func(env fetch.Env) fetch.Driver {
 			o.HTTP.PathAsIs, o.HTTP.Compressed, o.HTTP.Jar, o.HTTP.Legacy = true, false, nil, http.Legacy{}
+			env.Login = nil // only the access key is for the server
 			d := &driver{env: env, options: o}
 			d.server, d.err = open()
 			for _, web := range http.Schemes(o.HTTP) {
