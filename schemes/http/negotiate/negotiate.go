@@ -37,7 +37,7 @@ type Authenticator struct {
 	keytab *keytab.Keytab      // nil without a keytab
 
 	mu      sync.Mutex
-	tickets map[string]ticket // by user, realm and name of the service
+	tickets map[string]ticket // by user, realm, password and name of the service
 }
 
 // A ticket authenticates a user to a service.
@@ -150,7 +150,7 @@ func (a *Authenticator) ticket(ctx context.Context, dial dialer, host string, lo
 	}
 	service := types.NewPrincipalName(2, "HTTP/"+host) // KRB_NT_SRV_INST
 	granting := types.NewPrincipalName(2, "krbtgt/"+realm)
-	key := user.Credentials.UserName() + "\x00" + realm + "\x00"
+	key := ticketKey(user, login)
 	if t, ok := a.find(user, login, service, key); ok {
 		return t, nil
 	}
@@ -169,13 +169,25 @@ func (a *Authenticator) ticket(ctx context.Context, dial dialer, host string, lo
 	return t, err
 }
 
-// find returns an earlier ticket, or one from the cache of kinit.
+// ticketKey returns the start of the keys of the tickets of a user. A ticket that
+// was issued for a password is not used with another password, because only the
+// KDC can verify it.
+func ticketKey(user *client.Client, login *fetch.Credential) string {
+	key := user.Credentials.UserName() + "\x00" + user.Credentials.Domain() + "\x00"
+	if usesPassword(login) {
+		key += login.Password.Reveal() + "\x00"
+	}
+	return key
+}
+
+// find returns an earlier ticket, or one from the cache of kinit if the cache
+// belongs to the user.
 func (a *Authenticator) find(user *client.Client, login *fetch.Credential, service types.PrincipalName, key string) (ticket, bool) {
 	soon := time.Now().Add(time.Minute)
 	if t, ok := a.tickets[key+service.PrincipalNameString()]; ok && soon.Before(t.expires) {
 		return t, true
 	}
-	if a.cache == nil || usesPassword(login) {
+	if usesPassword(login) || !a.isCached(user.Credentials.UserName(), user.Credentials.Domain()) {
 		return ticket{}, false
 	}
 	entry, ok := a.cache.GetEntry(service)
@@ -184,6 +196,13 @@ func (a *Authenticator) find(user *client.Client, login *fetch.Credential, servi
 	}
 	t := ticket{user: user, key: entry.Key, expires: entry.EndTime}
 	return t, t.ticket.Unmarshal(entry.Ticket) == nil
+}
+
+// isCached reports whether the cache of kinit belongs to a user. An empty name
+// means every user, and an empty realm every realm.
+func (a *Authenticator) isCached(name, realm string) bool {
+	return a.cache != nil && (name == "" || name == a.cache.GetClientPrincipalName().PrincipalNameString()) &&
+		(realm == "" || realm == a.cache.GetClientRealm())
 }
 
 func usesPassword(login *fetch.Credential) bool { return login != nil && login.Password != "" }
@@ -196,7 +215,7 @@ func (a *Authenticator) user(login *fetch.Credential) (*client.Client, error) {
 	}
 	name, realm, _ := strings.Cut(name, "@")
 	switch {
-	case a.cache != nil && !usesPassword(login) && (name == "" || name == a.cache.GetClientPrincipalName().PrincipalNameString()):
+	case !usesPassword(login) && a.isCached(name, realm):
 		c := a.cache.GetClientCredentials()
 		return client.NewWithPassword(c.UserName(), a.cache.GetClientRealm(), "", a.config), nil
 	case name == "" && a.keytab != nil && len(a.keytab.Entries) > 0:

@@ -1,0 +1,77 @@
+package negotiate
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/jcmturner/gokrb5/v8/credentials"
+	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
+	"github.com/jcmturner/gokrb5/v8/keytab"
+	"github.com/jcmturner/gokrb5/v8/messages"
+	"github.com/jcmturner/gokrb5/v8/types"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// TestTicketOwner checks that the tickets of kinit and earlier tickets are used
+// only for their user, and that a ticket for a password is not used with another
+// password. Other logins need the KDC, which refuses the connection.
+func TestTicketOwner(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "krb5.conf")
+	if err := os.WriteFile(name, []byte("[libdefaults]\n default_realm = R\n[realms]\n R = {\n  kdc = a.test\n }\n OTHER = {\n  kdc = b.test\n }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key := types.EncryptionKey{KeyType: etypeID.AES128_CTS_HMAC_SHA1_96, KeyValue: make([]byte, 16)}
+	service := types.NewPrincipalName(2, "HTTP/host.test")
+	issued := messages.Ticket{TktVNO: 5, Realm: "R", SName: service, EncPart: types.EncryptedData{EType: 17, Cipher: []byte("x")}}
+	text, err := issued.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cached := &credentials.CCache{}
+	cached.DefaultPrincipal.Realm, cached.DefaultPrincipal.PrincipalName = "R", types.NewPrincipalName(1, "alice")
+	entry := &credentials.Credential{Key: key, EndTime: time.Now().Add(time.Hour), Ticket: text}
+	entry.Server.Realm, entry.Server.PrincipalName = "R", service
+	cached.Credentials = append(cached.Credentials, entry)
+	keys := keytab.New()
+	if err := keys.AddEntry("bob", "R", "secret", time.Now(), 1, etypeID.AES128_CTS_HMAC_SHA1_96); err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(context.Context, string) (net.Conn, error) { return nil, fetch.Connect.Errorf("refused") }
+	for _, c := range []struct {
+		name  string
+		login *fetch.Credential
+		keys  *keytab.Keytab
+		want  fetch.Fault
+	}{
+		{"user of the cache", nil, nil, 0},
+		{"name in the cache", &fetch.Credential{User: "alice"}, nil, 0},
+		{"name and realm in the cache", &fetch.Credential{User: "alice@R"}, nil, 0},
+		{"another realm", &fetch.Credential{User: "alice@OTHER"}, nil, fetch.Auth},
+		{"another user", &fetch.Credential{User: "bob"}, nil, fetch.Auth},
+		{"another user with a keytab", &fetch.Credential{User: "bob"}, keys, fetch.Connect},
+		{"password of an earlier ticket", &fetch.Credential{User: "carol", Password: "right"}, nil, 0},
+		{"another password", &fetch.Credential{User: "carol", Password: "wrong"}, nil, fetch.Connect},
+		{"no password", &fetch.Credential{User: "carol"}, nil, fetch.Auth},
+	} {
+		a, err := New(Options{Config: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.cache, a.keytab = cached, c.keys
+		carol := &fetch.Credential{User: "carol", Password: "right"}
+		user, err := a.user(carol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.tickets[ticketKey(user, carol)+service.PrincipalNameString()] = ticket{user, issued, key, time.Now().Add(time.Hour)}
+		token, err := a.Token(t.Context(), refuse, "host.test", c.login)
+		if fetch.FaultOf(err) != c.want || (err == nil) != (token != "") {
+			t.Errorf("%s: %d bytes, %v", c.name, len(token), err)
+		}
+	}
+}
