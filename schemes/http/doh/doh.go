@@ -83,8 +83,8 @@ func (r *Resolver) Close() error {
 // "ip6". The error has the Fault DNS. If the server could not be reached, or
 // cannot respond now, it has the Fault of the request to the server.
 func (r *Resolver) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
-	if strings.TrimSuffix(host, ".") == "localhost" {
-		return localhost(network), nil // RFC 6761 section 6.3
+	if isLocalhost(host) {
+		return localhost(network), nil
 	}
 	name, err := dnsmessage.NewName(strings.TrimSuffix(host, ".") + ".")
 	if err != nil {
@@ -119,6 +119,13 @@ func (r *Resolver) LookupNetIP(ctx context.Context, network, host string) ([]net
 		return nil, failed
 	}
 	return nil, fetch.DNS.Errorf("%s has no address", host)
+}
+
+// isLocalhost reports whether a name belongs to this machine. Such names are not
+// sent to a DNS server (RFC 6761 section 6.3).
+func isLocalhost(name string) bool {
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
 func localhost(network string) []netip.Addr {

@@ -51,8 +51,12 @@ type known struct {
 // there are no such records. The lookup takes at most three seconds. The Resolver
 // remembers the result for the time to live of the records, but at most for one
 // hour, and an error for ten seconds. If ctx ends earlier, the lookup continues for
-// later calls, so that a slow server delays only the first one.
+// later calls, so that a slow server delays only the first one. There is no lookup
+// for localhost and names below it, which have no such records.
 func (r *Resolver) Services(ctx context.Context, host string, port uint16) ([]Service, error) {
+	if isLocalhost(host) {
+		return nil, nil
+	}
 	k := r.claim(strings.ToLower(strings.TrimSuffix(host, ".")), port)
 	select {
 	case <-k.done:

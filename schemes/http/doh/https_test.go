@@ -134,3 +134,22 @@ func TestServicesOfHostileServer(t *testing.T) {
 		})
 	}
 }
+
+// TestLocalhost checks that no query contains a name of this machine.
+func TestLocalhost(t *testing.T) {
+	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("query") }))
+	defer s.Close()
+	r, err := doh.New(doh.Options{URL: s.URL, TLS: &tls.Config{InsecureSkipVerify: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, name := range []string{"localhost", "LocalHost.", "app.localhost"} {
+		if all, err := r.Services(t.Context(), name, 8443); err != nil || all != nil {
+			t.Errorf("%s: services %v, %v", name, all, err)
+		}
+		if addrs, err := r.LookupNetIP(t.Context(), "ip", name); err != nil || len(addrs) != 2 || !addrs[0].IsLoopback() || !addrs[1].IsLoopback() {
+			t.Errorf("%s: addresses %v, %v", name, addrs, err)
+		}
+	}
+}
