@@ -153,7 +153,11 @@ func (d *dialer) Gateway(ctx context.Context) (Target, error) {
 	if err := d.policy.checkTarget(g, t); err != nil {
 		return t, err
 	}
-	return d.proxyRequestTarget(ctx, "http", g, t)
+	names, err := d.gatewayNameScheme(ctx, g)
+	if err != nil {
+		return t, err
+	}
+	return d.proxyRequestTarget(ctx, names, g, t)
 }
 
 // dialConfigured connects to a server of the configuration, such as a KDC.

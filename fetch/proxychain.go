@@ -50,3 +50,29 @@ func (p Proxy) nameScheme() string {
 	}
 	return p.URL.Scheme()
 }
+
+// gatewayNameScheme returns the scheme of the proxy whose rules for names apply to
+// the gateway of a request. The last address in Scheme.Trust is the gateway. It
+// can be the HTTP proxy of the URL itself, or a server behind a proxy.
+func (d *dialer) gatewayNameScheme(ctx context.Context, g *grant) (string, error) {
+	if len(g.scheme.Trust) == 0 {
+		return "http", nil
+	}
+	gateway, _, err := d.dialTarget(ctx, g, g.scheme.Trust[len(g.scheme.Trust)-1])
+	if err != nil {
+		return "", err
+	}
+	p, err := d.proxyFor(g.target)
+	if err != nil {
+		return "", err
+	}
+	if own, err := TargetOf(p.URL, proxyPorts[p.URL.Scheme()]); err != nil || !isHTTP(p.URL) || own.Host != gateway.Host {
+		if p, err = d.proxyFor(gateway); err != nil {
+			return "", err
+		}
+	}
+	if names := p.nameScheme(); names == "socks4a" || names == "socks5h" {
+		return names, nil
+	}
+	return "http", nil // the gateway resolves names
+}

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -164,6 +165,49 @@ func TestProxyChainResolves(t *testing.T) {
 		if (len(asked.names) > 0) != resolved {
 			t.Errorf("%s: resolved %q", first, asked.names)
 		}
+	}
+}
+
+// TestGatewayResolves checks that names of links are not resolved for a gateway
+// behind such a SOCKS proxy, and for an HTTP proxy that is the gateway.
+func TestGatewayResolves(t *testing.T) {
+	for first, resolved := range map[string]bool{"socks4a": false, "socks5h": false, "socks4": true, "socks5": true, "": true} {
+		socks := uri.MustParse(cmp.Or(first, "http") + "://first.example")
+		for name, via := range map[string]Proxy{
+			"proxy":                {URL: uri.MustParse("http://gateway.example"), First: socks},
+			"gateway":              {URL: socks},
+			"gateway, two proxies": {URL: uri.MustParse("http://second.example"), First: socks},
+		} {
+			if first == "" {
+				via.First = uri.URI{}
+			}
+			asked := &askedNames{}
+			d := newDialer(&Policy{reach: anywhere}, Options{Resolver: asked, Proxy: func(Target) (Proxy, error) { return via, nil }})
+			g := &grant{scheme: &Scheme{Name: "ftp", Port: 21, Gateway: true, Trust: []string{"gateway.example:80"}}, pageClass: public}
+			for _, host := range []string{"public.example", "intranet"} {
+				g.target = Target{Scheme: "ftp", Host: host, Port: 21}
+				to, err := d.Gateway(context.WithValue(t.Context(), grantKey{}, g))
+				if sent := err == nil && to.Host == host; sent != (host == "public.example") {
+					t.Errorf("%s behind %q: it gets %q for %s, %v", name, first, to.Host, host, err)
+				}
+			}
+			if (len(asked.names) > 0) != resolved {
+				t.Errorf("%s behind %q: resolved %q", name, first, asked.names)
+			}
+		}
+	}
+	// A gateway without a proxy connects to the server itself.
+	asked := &askedNames{}
+	d := newDialer(&Policy{reach: anywhere}, Options{Resolver: asked, Proxy: func(t Target) (p Proxy, _ error) {
+		if t.Host != "gateway.example" {
+			p.URL = uri.MustParse("socks5h://first.example")
+		}
+		return p, nil
+	}})
+	g := &grant{scheme: &Scheme{Name: "gopher", Port: 70, Gateway: true, Trust: []string{"gateway.example:80"}}, pageClass: public}
+	g.target = Target{Scheme: "gopher", Host: "public.example", Port: 70}
+	if _, err := d.Gateway(context.WithValue(t.Context(), grantKey{}, g)); len(asked.names) == 0 {
+		t.Errorf("gateway without a proxy: resolved no name, %v", err)
 	}
 }
 
