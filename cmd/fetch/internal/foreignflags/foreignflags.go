@@ -120,7 +120,23 @@ func (p *program) translate(command string, words []word) *Hint {
 		p.finish(t)
 	}
 	t.Command = slices.Concat(strings.Fields(t.command), t.flags, t.args)
+	for i, text := range t.Command {
+		t.Command[i] = maskLogin(text)
+	}
 	return &t.Hint
+}
+
+// maskLogin replaces the password in a URL or a proxy without a scheme, such as
+// USER:PASSWORD@HOST. [uri.Redact] finds it only after a scheme.
+func maskLogin(text string) string {
+	at := strings.LastIndexByte(text, '@')
+	if at < 0 || strings.Contains(text, "://") {
+		return text
+	}
+	if user, _, ok := strings.Cut(text[:at], ":"); ok {
+		return user + ":" + mask + text[at:]
+	}
+	return text
 }
 
 // keep copies a typed flag of fetch to the translation. A value that may be

@@ -7,6 +7,29 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// TestHintLogin checks that a hint contains no password of a URL or a proxy, also
+// without a scheme.
+func TestHintLogin(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, name := range []string{"proxy x", "output o"} {
+		long, short, _ := strings.Cut(name, " ")
+		flags.StringP(long, short, "", "")
+	}
+	for _, c := range []struct{ name, line, want string }{
+		{"proxy without a scheme", "--timeout=5 -x me:s3cret@h:1 http://h/", "-x 'me:***@h:1' http://h/"},
+		{"at sign in the password", "--timeout=5 --proxy me:s3@cret@h:1 http://h/", "--proxy 'me:***@h:1' http://h/"},
+		{"URL without a scheme", "--timeout=5 --output x me:s3cret@h/a", "--output x 'me:***@h/a'"},
+		{"proxy of aria2", "--all-proxy=me:s3cret@h:1 http://h/a", "-x 'me:***@h:1' http://h/a"},
+		{"proxy with a scheme", "--timeout=5 -x http://me:s3cret@h:1 http://h/", "-x http://me:***@h:1 http://h/"},
+		{"address that looks like a login", "--timeout=5 --output me@h mailto:me@h", "--output me@h 'mailto:***@h'"},
+	} {
+		hint := Find("fetch", flags, strings.Fields(c.line))
+		if hint == nil || !strings.HasSuffix(hint.String(), " "+c.want) {
+			t.Errorf("%s: %v, want %s", c.name, hint, c.want)
+		}
+	}
+}
+
 // FuzzFind checks that every command line can be examined, and that passwords
 // are not printed.
 func FuzzFind(f *testing.F) {
