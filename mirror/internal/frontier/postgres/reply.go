@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
@@ -31,15 +32,17 @@ type replyError struct{ text string }
 func (e *replyError) Error() string { return "the server of the database " + e.text }
 
 // A replyReader is the connection to a server below pgx, inside TLS. It reads the
-// header of each message and returns an error if the server exceeds a limit.
+// header of each message and returns an error if the server exceeds a limit. While
+// pgx closes a connection, two goroutines can read it.
 type replyReader struct {
 	net.Conn
 	dialer *dialer
 	limit  atomic.Int64 // limit of the rows of a reply; 0 means maxReply
 	sent   atomic.Int64 // bytes written since the last read
 
-	request     int64 // bytes written since the last ReadyForQuery message
-	reply       int64 // bytes of the rows since this message
+	mu          sync.Mutex // held during a Read
+	request     int64      // bytes written since the last ReadyForQuery message
+	reply       int64      // bytes of the rows since this message
 	header      [5]byte
 	headerBytes int   // number of bytes in header
 	unread      int64 // bytes of the message that were not read yet
@@ -58,6 +61,8 @@ func (r *replyReader) Write(p []byte) (int, error) {
 }
 
 func (r *replyReader) Read(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.err != nil {
 		return 0, r.err
 	}
