@@ -38,9 +38,9 @@ func (h *h3) only() bool { return h.transport != nil && h.transport.Only() }
 // sent over TCP, together with the TCP connection if it has opened one.
 //
 // If the connection is closed before the server has processed the request, or
-// has no stream for it, send opens another one. An address at which no response
-// arrives is not used again for a while, so that the next attempt uses another
-// address or TCP.
+// has no stream for it, send opens another one. A repeatable request is also sent
+// again if an idle connection was lost. An address at which no response arrives is
+// not used again for a while, so that the next attempt uses another address or TCP.
 func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, *tcpConn, error) {
 	if h.transport == nil || wr.hasBody() { // package http3 sends no bodies
 		return nil, nil, errNoHTTP3
@@ -64,7 +64,7 @@ func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 		case err == nil:
 			return x, nil, nil
 		case errors.Is(err, message.ErrFull) && h.pool.limit(c):
-		case !again && (isUnsent(err) || reused && errors.As(err, &lost) && !lost.Reset):
+		case !again && (isUnsent(err) || reused && wr.isRepeatable() && errors.As(err, &lost) && !lost.Reset):
 			again = true
 		case !h.only() && isUnsent(err) && ctx.Err() == nil:
 			h.dead.mark(wr.address, c.addr)
