@@ -42,7 +42,10 @@ func (h *h3) only() bool { return h.transport != nil && h.transport.Only() }
 // again if an idle connection was lost. An address at which no response arrives is
 // not used again for a while, so that the next attempt uses another address or TCP.
 func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, *tcpConn, error) {
-	if h.transport == nil || wr.hasBody() { // package http3 sends no bodies
+	switch { // package http3 sends no bodies
+	case h.only() && wr.hasBody():
+		return nil, nil, fetch.Unsupported.Errorf("HTTP/3 cannot be used for a request with a body")
+	case h.transport == nil || wr.hasBody():
 		return nil, nil, errNoHTTP3
 	}
 	again := false

@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -66,5 +67,26 @@ func TestHTTP3Repeats(t *testing.T) {
 			}
 			close(done)
 		})
+	}
+}
+
+// TestHTTP3OnlyBody checks that a request with a body is not sent over TCP if only
+// HTTP/3 may be used.
+func TestHTTP3OnlyBody(t *testing.T) {
+	body := &outgoing.Message{Method: "POST", Open: func() (io.ReadCloser, error) { return nil, io.EOF }}
+	for _, c := range []struct {
+		name      string
+		transport HTTP3
+		want      error
+	}{
+		{"without HTTP/3", nil, errNoHTTP3},
+		{"with HTTP/3", raceTransport{}, errNoHTTP3},
+		{"only HTTP/3", raceTransport{only: true}, fetch.Unsupported},
+	} {
+		h := h3{transport: c.transport}
+		_, _, err := h.send(t.Context(), "", &fetch.Request{}, &wireRequest{method: "POST", address: "a", outgoing: body})
+		if f, ok := c.want.(fetch.Fault); err != c.want && (!ok || fetch.FaultOf(err) != f) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
 	}
 }

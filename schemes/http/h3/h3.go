@@ -31,7 +31,7 @@ const (
 	// Options.AltSvc.
 	Advertised
 	// Only never uses TCP for https. Requests fail if HTTP/3 cannot be used, also
-	// those that need a proxy or HTTP/1.1.
+	// those that need a proxy or HTTP/1.1, and those that have a body.
 	Only
 )
 
