@@ -24,6 +24,7 @@ type h3conn struct {
 	active int         // number of requests
 	limit  int         // maximum of active
 	idle   *time.Timer // closes the connection if it is not used
+	unused time.Time   // end of the last request
 }
 
 // An h3pool contains the HTTP/3 connections of a Client. Each connection serves
@@ -123,7 +124,8 @@ func (p *h3pool) claim(key string, addrs []string) (*h3conn, *h3dial) {
 	return nil, nil
 }
 
-// put ends a request on c. An unused connection is closed after a while.
+// put ends a request on c. An unused connection is closed after a while, or if there
+// are too many.
 func (p *h3pool) put(c *h3conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +136,29 @@ func (p *h3pool) put(c *h3conn) {
 		p.remove(c)
 		return
 	}
-	c.idle = time.AfterFunc(sessions.IdleTimeout, func() { p.closeIdle(c) })
+	c.idle, c.unused = time.AfterFunc(sessions.IdleTimeout, func() { p.closeIdle(c) }), time.Now()
+	p.closeSurplus()
+}
+
+// closeSurplus closes the connection that is unused for the longest time if more than
+// maxAllIdle are unused. The caller must hold p.mu.
+func (p *h3pool) closeSurplus() {
+	n := 0
+	var first *h3conn
+	for _, list := range p.conns {
+		for _, c := range list {
+			if c.active > 0 {
+				continue
+			}
+			if n++; first == nil || c.unused.Before(first.unused) {
+				first = c
+			}
+		}
+	}
+	if n > maxAllIdle {
+		first.idle.Stop()
+		p.remove(first)
+	}
 }
 
 // limit reduces the maximum number of requests on c to the current number, because

@@ -3,10 +3,12 @@ package http
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/http3/message"
@@ -136,4 +138,52 @@ func TestH3PoolLimit(t *testing.T) {
 	if len(p.conns) > 0 || len(p.limits) > 0 {
 		t.Errorf("left %v and %v", p.conns, p.limits)
 	}
+}
+
+// A countingConn counts the open connections.
+type countingConn struct {
+	message.Conn
+	open *int
+}
+
+func (countingConn) Usable() bool { return true }
+
+func (c countingConn) Close() error {
+	*c.open--
+	return nil
+}
+
+// TestH3PoolIdle checks that requests to many servers do not leave many connections
+// open, and that those used last are kept.
+func TestH3PoolIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		done, open, dials := make(chan struct{}), 0, 0
+		p := h3pool{done: done}
+		get := func(key int) *h3conn {
+			c, _, err := p.get(t.Context(), strconv.Itoa(key), []string{"a"}, func() (*h3conn, error) {
+				open++
+				dials++
+				return &h3conn{Conn: countingConn{open: &open}, addr: "a"}, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		busy := get(-1)
+		for key := range 3 * maxAllIdle {
+			p.put(get(key))
+			p.put(get(0)) // is used all the time
+			time.Sleep(time.Millisecond)
+		}
+		if want := maxAllIdle + 1; open != want || dials != 3*maxAllIdle+1 {
+			t.Errorf("%d open connections after %d attempts, want %d", open, dials, want)
+		}
+		p.put(busy)
+		close(done)
+		synctest.Wait()
+		if open != 0 {
+			t.Errorf("%d open connections after the end of the Client", open)
+		}
+	})
 }
