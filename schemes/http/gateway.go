@@ -21,8 +21,9 @@ import (
 //
 // For ftp and ftps URLs, the gateway receives the credentials in the URI and in
 // the Authorization field. Some servers read only one of the two. For other
-// schemes, the gateway receives no credentials, also if it requires some. It never receives secret header
-// fields of a request, such as Cookie. A Trace does not receive passwords.
+// schemes, the gateway receives no credentials, also if it requires some. It
+// never receives secret header fields of a request, such as Cookie. A Trace does
+// not receive passwords.
 //
 // The Policy checks the server of the URL as for requests through a proxy. If
 // the Policy blocks some addresses, the driver resolves the host name and sends

@@ -141,7 +141,7 @@ func (p *h3pool) put(c *h3conn) {
 }
 
 // closeSurplus closes the connection that is unused for the longest time if more than
-// maxAllIdle are unused. The caller must hold p.mu.
+// maxIdle are unused. The caller must hold p.mu.
 func (p *h3pool) closeSurplus() {
 	n := 0
 	var first *h3conn
@@ -155,7 +155,7 @@ func (p *h3pool) closeSurplus() {
 			}
 		}
 	}
-	if n > maxAllIdle {
+	if n > maxIdle {
 		first.idle.Stop()
 		p.remove(first)
 	}

@@ -171,12 +171,12 @@ func TestH3PoolIdle(t *testing.T) {
 			return c
 		}
 		busy := get(-1)
-		for key := range 3 * maxAllIdle {
+		for key := range 3 * maxIdle {
 			p.put(get(key))
 			p.put(get(0)) // is used all the time
 			time.Sleep(time.Millisecond)
 		}
-		if want := maxAllIdle + 1; open != want || dials != 3*maxAllIdle+1 {
+		if want := maxIdle + 1; open != want || dials != 3*maxIdle+1 {
 			t.Errorf("%d open connections after %d attempts, want %d", open, dials, want)
 		}
 		p.put(busy)
