@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/qlogwriter"
 
 	"github.com/anyurl/fetch/internal/wire/http3/message"
 )
@@ -57,6 +58,7 @@ type Conn struct {
 	transport *quic.Transport
 	socket    net.Conn
 	config    *tls.Config
+	guard     *bufferGuard
 
 	mu      sync.Mutex
 	goAway  bool
@@ -69,12 +71,15 @@ func Handshake(ctx context.Context, socket net.Conn, config *tls.Config) (*Conn,
 	config = config.Clone()
 	config.NextProtos, config.MinVersion = []string{Protocol}, tls.VersionTLS13
 	c := &Conn{socket: socket, config: config, transport: &quic.Transport{Conn: &packetConn{Conn: socket}}, streams: map[uint64]bool{}}
+	exceeded, exceed := context.WithCancel(context.Background())
+	c.guard = newBufferGuard(exceed)
 	var err error
 	c.Conn, err = c.transport.Dial(ctx, socket.RemoteAddr(), config, &quic.Config{
 		Versions: []quic.Version{quic.Version1}, MaxIdleTimeout: 30 * time.Second, KeepAlivePeriod: 10 * time.Second,
 		MaxIncomingStreams: -1, MaxIncomingUniStreams: uniStreams, RequireStreamCreditRelease: true,
 		MaxStreamReceiveWindow: streamWindow, InitialConnectionReceiveWindow: message.MaxRequests * streamWindow,
 		MaxConnectionReceiveWindow: message.MaxRequests * streamWindow,
+		Tracer:                     func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace { return c.guard },
 	})
 	if err == nil {
 		err = c.sendSettings()
@@ -84,6 +89,9 @@ func Handshake(ctx context.Context, socket net.Conn, config *tls.Config) (*Conn,
 		return nil, handshakeFault(err)
 	}
 	context.AfterFunc(c.Conn.Context(), c.closeSocket)
+	context.AfterFunc(exceeded, func() {
+		c.fail(&Error{Code: excessiveLoad, Text: "server sent its data in too many small frames"})
+	})
 	go c.acceptStreams()
 	return c, nil
 }
@@ -132,7 +140,7 @@ func (c *Conn) acceptStreams() {
 // types.
 func (c *Conn) readStream(s *quic.ReceiveStream) {
 	s.SetReadDeadline(time.Now().Add(typeTime))
-	frames := newFrameReader(s)
+	frames := newFrameReader(guardedStream{s, s.StreamID(), c.guard})
 	kind, err := readVarint(frames.r)
 	if err != nil {
 		s.CancelRead(streamCreationError)
@@ -219,7 +227,7 @@ func readSettings(f *frameReader, length uint64) error {
 func (c *Conn) Usable() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !c.goAway && c.Conn.Context().Err() == nil
+	return !c.goAway && c.Conn.Context().Err() == nil && !c.guard.full()
 }
 
 // ConnectionState returns the state of the TLS handshake.

@@ -50,7 +50,10 @@ func (c *Conn) RoundTrip(ctx context.Context, fields []Field, limit time.Duratio
 		}
 		return nil, ErrUnsent
 	}
-	b := &Body{stream: s, frames: newFrameReader(s), length: -1, noBody: fields[0].Value == "HEAD", done: done}
+	c.guard.start(s.StreamID())
+	frames := newFrameReader(guardedStream{s, s.StreamID(), c.guard})
+	b := &Body{stream: s, frames: frames, length: -1, noBody: fields[0].Value == "HEAD"}
+	b.done = func() { c.guard.end(s.StreamID()); done() }
 	b.stop = context.AfterFunc(ctx, func() { cancelStream(s, requestCancelled) }) // the reader then calls release
 	resp, err := b.roundTrip(fields, time.Now().Add(limit), sent)
 	if err != nil {
