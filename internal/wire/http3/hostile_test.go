@@ -44,12 +44,12 @@ func serve(t *testing.T, control func(*quic.Conn), handle func(*quic.Conn, *quic
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		c, err := l.Accept(context.Background())
+		c, err := l.Accept(t.Context()) // ends before the cleanup
 		if err != nil {
 			return
 		}
 		control(c)
-		if s, err := c.AcceptStream(context.Background()); err == nil {
+		if s, err := c.AcceptStream(t.Context()); err == nil {
 			handle(c, s)
 		}
 		<-c.Context().Done()
