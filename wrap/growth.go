@@ -1,9 +1,11 @@
 package wrap
 
 import (
+	"context"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/turn"
 )
 
 // A growth adapts the number of concurrent requests to an HTTP/1.1 server. While
@@ -17,7 +19,9 @@ import (
 type growth struct {
 	origin  fetch.Origin // the server
 	slots   slots        // additional slots; those that may not be used yet are taken
-	surplus int          // number of slots that must not become free when their requests end
+	surplus int          // number of requests in progress that are too many; the next ones that end free no slot
+
+	borrowed int // number of requests in additional slots that free one of the other slots
 
 	initial, limit, max int // numbers of concurrent requests; limit is the present one
 	settled             bool
@@ -74,7 +78,7 @@ func (g *growth) settle(n int) {
 // fail records that a request has failed, which was sent at the given time.
 func (g *growth) fail(err error, sent time.Time) {
 	switch {
-	case !fetch.Retryable(err) || g.surplus > 0 || !sent.After(g.changed):
+	case !fetch.Retryable(err) || g.surplus > 0 || sent.Before(g.changed):
 	case g.limit > g.initial:
 		g.settle(g.limit / 2)
 	default:
@@ -82,12 +86,22 @@ func (g *growth) fail(err error, sent time.Time) {
 	}
 }
 
-// free frees a slot, unless fewer requests may be sent.
-func (g *growth) free() {
-	if g.surplus == 0 {
-		<-g.slots
-	} else if g.surplus--; g.surplus == 0 {
-		g.changed = time.Now()
+// free frees the slot of a request, which is one of base or one of g. While more
+// requests are in progress than permitted, no slot becomes free.
+func (g *growth) free(used, base slots) {
+	switch {
+	case g.surplus > 0:
+		if used == base {
+			g.borrowed++
+		}
+		if g.surplus--; g.surplus == 0 {
+			g.changed = time.Now()
+		}
+	case used != base && g.borrowed > 0:
+		g.borrowed--
+		<-base
+	default:
+		<-used
 	}
 }
 
@@ -130,4 +144,26 @@ func (g *growth) end(wait, spent time.Duration, users int) (more bool) {
 		return true
 	}
 	return false
+}
+
+// grow records the end of a request to a server, after which it may receive more
+// concurrent requests. The response came after the time wait, and the request ended
+// after the time spent.
+func (p *polite) grow(ctx context.Context, h *host, o fetch.Origin, wait, spent time.Duration) {
+	p.mu.Lock()
+	more := o == h.growth.origin && max(h.delay, h.rule) <= 0 && h.growth.end(wait, spent, h.users)
+	p.mu.Unlock()
+	if more {
+		turn.Of(ctx).Accepted()
+	}
+}
+
+// fail records that a request to a server, which was sent at the given time, has
+// failed. The server may then receive fewer concurrent requests.
+func (p *polite) fail(h *host, o fetch.Origin, err error, sent time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if o == h.growth.origin {
+		h.growth.fail(err, sent)
+	}
 }

@@ -16,12 +16,12 @@ import (
 
 // A distantServer serves a number of requests at the same time.
 type distantServer struct {
-	now, most atomic.Int32
-	proto     string
-	wait      time.Duration // time until a response
-	serves    int           // number of requests that are served at the same time; 0 means no limit
-	reject    int32         // number of concurrent requests, above which they are rejected; 0 means no limit
-	places    chan struct{} // requests that are served
+	now, most, rejected atomic.Int32
+	proto               string
+	wait                time.Duration // time until a response
+	serves              int           // number of requests that are served at the same time; 0 means no limit
+	reject              int32         // number of concurrent requests, above which they are rejected; 0 means no limit
+	places              chan struct{} // requests that are served
 }
 
 func (s *distantServer) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -32,9 +32,14 @@ func (s *distantServer) Do(ctx context.Context, req *fetch.Request) (*fetch.Resp
 		s.places <- struct{}{}
 		defer func() { <-s.places }()
 	}
-	time.Sleep(s.wait)
-	if s.reject > 0 && n > s.reject {
+	if s.reject == 0 || n <= s.reject {
+		time.Sleep(s.wait)
+	} else { // at once, so that the next request can follow at once
 		s.now.Add(-1)
+		if s.rejected.Add(1)%2 == 0 {
+			err := fetch.TryLater.Errorf("too many requests")
+			return &fetch.Response{Body: io.NopCloser(strings.NewReader("x")), Proto: s.proto, Fault: err}, nil
+		}
 		return nil, fetch.TryLater.Errorf("too many requests")
 	}
 	body := &endingBody{Reader: strings.NewReader("x"), done: sync.OnceFunc(func() { s.now.Add(-1) })}
@@ -100,11 +105,18 @@ func TestGrowth(t *testing.T) {
 				}
 				var accepted atomic.Int32
 				ctx := turn.With(t.Context(), turn.Limits{More: func() { accepted.Add(1) }})
-				if most := c.s.send(ctx, d, c.url, 1500); most != c.most {
-					t.Errorf("%d requests at a time, want %d", most, c.most)
+				least := c.most
+				if c.s.reject > 0 { // the first rejected request ends the growth
+					least = c.s.reject + 1
+				}
+				if most := c.s.send(ctx, d, c.url, 1500); most > c.most || most < least {
+					t.Errorf("%d requests at a time, want %d to %d", most, least, c.most)
 				}
 				if most := c.s.send(ctx, d, c.url, 500); most != c.last {
 					t.Errorf("%d requests at a time at the end, want %d", most, c.last)
+				}
+				if n := c.s.rejected.Load(); n > c.most-c.s.reject {
+					t.Errorf("%d requests were rejected", n)
 				}
 				if grown := accepted.Load() > 0; grown != (c.most > int32(c.o.PerHost)) {
 					t.Errorf("More was called %d times", accepted.Load())

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -20,7 +21,8 @@ type PoliteOptions struct {
 	// requests to a distant HTTP/1.1 server. The number rises from PerHost while
 	// each increase brings more responses per second, and returns to PerHost
 	// after a transient error. It does not rise if there is a minimum time between
-	// requests.
+	// requests. A server may reject requests that are too many, so the program
+	// needs [Retry].
 	MaxPerHost int
 
 	// DelayOf, if not nil, returns the minimum time for the host of req, in place
@@ -131,36 +133,14 @@ func (p *polite) do(
 	p.setStreams(ctx, h, origin, strings.HasPrefix(resp.Proto, "HTTP/2") || resp.Proto == "HTTP/3")
 	wait, grows := time.Since(sent), strings.HasPrefix(resp.Proto, "HTTP/1")
 	resp.Body = &observedBody{ReadCloser: resp.Body, onEnd: func(_ int64, err error) {
-		if grows && err == nil {
-			p.grow(ctx, h, origin, wait, time.Since(sent))
-		} else {
+		if err = cmp.Or(resp.Fault, err); err != nil {
 			p.fail(h, origin, err, sent)
+		} else if grows {
+			p.grow(ctx, h, origin, wait, time.Since(sent))
 		}
 		p.release(h, used)
 	}}
 	return resp, nil
-}
-
-// grow records the end of a request to a server, after which it may receive more
-// concurrent requests. The response came after the time wait, and the request ended
-// after the time spent.
-func (p *polite) grow(ctx context.Context, h *host, o fetch.Origin, wait, spent time.Duration) {
-	p.mu.Lock()
-	more := o == h.growth.origin && max(h.delay, h.rule) <= 0 && h.growth.end(wait, spent, h.users)
-	p.mu.Unlock()
-	if more {
-		turn.Of(ctx).Accepted()
-	}
-}
-
-// fail records that a request to a server, which was sent at the given time, has
-// failed. The server may then receive fewer concurrent requests.
-func (p *polite) fail(h *host, o fetch.Origin, err error, sent time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if o == h.growth.origin {
-		h.growth.fail(err, sent)
-	}
 }
 
 // sentNothing reports whether the Policy denied a request because of its
@@ -360,8 +340,8 @@ func (p *polite) release(h *host, used slots) {
 func (p *polite) free(h *host, used slots) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if used == h.growth.slots {
-		h.growth.free()
+	if used == h.slots || used == h.growth.slots {
+		h.growth.free(used, h.slots)
 	} else {
 		<-used
 	}

@@ -24,6 +24,7 @@ func TestPoliteOptions(t *testing.T) {
 		{"-Z --parallel-max 20", wrap.PoliteOptions{PerHost: 6, MaxPerHost: 20}},
 		{"-Z --per-host 6", wrap.PoliteOptions{PerHost: 6}},
 		{"-Z --per-host 1", wrap.PoliteOptions{PerHost: 1}},
+		{"-Z --retry 0", wrap.PoliteOptions{PerHost: 6}},
 		{"-Z --segments 4", wrap.PoliteOptions{PerHost: 6}},
 	} {
 		var f objectflags.Flags

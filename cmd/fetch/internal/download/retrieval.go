@@ -148,7 +148,7 @@ func politeOptions(f *objectflags.Flags) *wrap.PoliteOptions {
 		return nil
 	}
 	o := &wrap.PoliteOptions{PerHost: limits.PerHost, Delay: time.Duration(limits.Delay)}
-	if f.Input.Parallel && !limits.Set.Changed("per-host") && f.Request.Segments <= 1 {
+	if f.Input.Parallel && !limits.Set.Changed("per-host") && f.Request.Segments <= 1 && f.Client.Retry.Retries > 0 {
 		o.MaxPerHost = f.Input.ParallelMax
 	}
 	if f.Request.Robots {
