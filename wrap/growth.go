@@ -28,7 +28,7 @@ type growth struct {
 	previous            int     // limit before the last change
 	rate                float64 // responses per second with the previous limit; 0 if unknown
 
-	changed time.Time     // when the requests in progress became few enough for the last change
+	changes int           // number of times at which more or fewer requests were permitted, or few enough were in progress
 	ended   int           // number of requests that have ended since the last change
 	waits   time.Duration // sum of the times until the responses of the measured requests
 	spent   time.Duration // sum of the times until the ends of the measured requests
@@ -62,7 +62,8 @@ func (g *growth) take(n int) {
 // setLimit changes the number of concurrent requests.
 func (g *growth) setLimit(n int) {
 	more := n - g.limit
-	g.previous, g.limit, g.ended, g.changed = g.limit, n, 0, time.Now()
+	g.previous, g.limit, g.ended = g.limit, n, 0
+	g.changes++
 	g.take(-more)
 	for ; more > 0; more-- {
 		<-g.slots
@@ -75,10 +76,11 @@ func (g *growth) settle(n int) {
 	g.settled = true
 }
 
-// fail records that a request has failed, which was sent at the given time.
-func (g *growth) fail(err error, sent time.Time) {
+// fail records that a request has failed, which was sent after the given number of
+// changes.
+func (g *growth) fail(err error, changes int) {
 	switch {
-	case !fetch.Retryable(err) || g.surplus > 0 || sent.Before(g.changed):
+	case !fetch.Retryable(err) || g.surplus > 0 || changes < g.changes:
 	case g.limit > g.initial:
 		g.settle(g.limit / 2)
 	default:
@@ -95,7 +97,7 @@ func (g *growth) free(used, base slots) {
 			g.borrowed++
 		}
 		if g.surplus--; g.surplus == 0 {
-			g.changed = time.Now()
+			g.changes++
 		}
 	case used != base && g.borrowed > 0:
 		g.borrowed--
@@ -158,12 +160,19 @@ func (p *polite) grow(ctx context.Context, h *host, o fetch.Origin, wait, spent 
 	}
 }
 
-// fail records that a request to a server, which was sent at the given time, has
-// failed. The server may then receive fewer concurrent requests.
-func (p *polite) fail(h *host, o fetch.Origin, err error, sent time.Time) {
+// fail records that a request to a server has failed, which was sent after the given
+// number of changes. The server may then receive fewer concurrent requests.
+func (p *polite) fail(h *host, o fetch.Origin, err error, changes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if o == h.growth.origin {
-		h.growth.fail(err, sent)
+		h.growth.fail(err, changes)
 	}
+}
+
+// changes returns the number of changes of the concurrent requests to a host.
+func (p *polite) changes(h *host) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return h.growth.changes
 }

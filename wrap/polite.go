@@ -115,7 +115,7 @@ func (p *polite) do(
 		p.removeUser(h)
 		return nil, err
 	}
-	sent, inProgress := time.Now(), false
+	sent, changes, inProgress := time.Now(), p.changes(h), false
 	defer func() {
 		if !inProgress { // next failed or panicked
 			p.release(h, used)
@@ -126,7 +126,7 @@ func (p *polite) do(
 		if sentNothing(err) {
 			p.cancelStart(h, begun)
 		}
-		p.fail(h, origin, err, sent)
+		p.fail(h, origin, err, changes)
 		return nil, err
 	}
 	inProgress = true
@@ -134,7 +134,7 @@ func (p *polite) do(
 	wait, grows := time.Since(sent), strings.HasPrefix(resp.Proto, "HTTP/1")
 	resp.Body = &observedBody{ReadCloser: resp.Body, onEnd: func(_ int64, err error) {
 		if err = cmp.Or(resp.Fault, err); err != nil {
-			p.fail(h, origin, err, sent)
+			p.fail(h, origin, err, changes)
 		} else if grows {
 			p.grow(ctx, h, origin, wait, time.Since(sent))
 		}
