@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"hash"
 	"io"
 	"maps"
 	"path"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/parallel"
 )
 
 // A Package contains the metadata of a WACZ file, such as its title. The zero
@@ -113,7 +115,7 @@ func (z *packer) archive(name string, where section) error {
 
 func (z *packer) add(name string, method uint16, r io.Reader) error {
 	return z.create(name, method, func(w io.Writer) error {
-		_, err := io.Copy(w, r)
+		_, err := io.CopyBuffer(w, r, make([]byte, 4*bufferSize))
 		return err
 	})
 }
@@ -123,12 +125,12 @@ func (z *packer) create(name string, method uint16, write func(io.Writer) error)
 	if err != nil {
 		return fetch.LocalError(err)
 	}
-	h := sha256.New()
 	n := &written{w: w}
-	if err := write(io.MultiWriter(n, h)); err != nil {
+	p := part{n, sha256.New()}
+	if err := write(p); err != nil {
 		return fetch.LocalError(err)
 	}
-	hash := "sha256:" + hex.EncodeToString(h.Sum(nil))
+	hash := "sha256:" + hex.EncodeToString(p.hash.Sum(nil))
 	z.files = append(z.files, fileJSON{Name: resourceName(path.Base(name)), Path: name, Hash: hash, Bytes: n.n})
 	return nil
 }
@@ -171,13 +173,27 @@ func (z *packer) describe(p Package) error {
 	return z.add("datapackage-digest.json", zip.Deflate, bytes.NewReader(text))
 }
 
-type written struct {
-	w io.Writer
-	n int64
+// A part writes a file of a WACZ file, and computes its digest.
+type part struct {
+	*written
+	hash hash.Hash
 }
 
-func (w *written) Write(p []byte) (int, error) {
-	n, err := w.w.Write(p)
+// Write writes b. It computes the digest of a large b at the same time.
+func (p part) Write(b []byte) (int, error) {
+	parallel.Write(b, []io.Writer{p.written, p.hash})
+	return len(b), p.err
+}
+
+// A written counts the bytes that it writes to w, and keeps the error of w.
+type written struct {
+	w   io.Writer
+	n   int64
+	err error
+}
+
+func (w *written) Write(p []byte) (n int, err error) {
+	n, w.err = w.w.Write(p)
 	w.n += int64(n)
-	return n, err
+	return n, w.err
 }

@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
+	"runtime"
 	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/htmltext"
+	"github.com/anyurl/fetch/internal/base/parallel"
 	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/anyurl/fetch/uri"
 )
@@ -108,35 +110,64 @@ func writePages(w io.Writer, hasText bool, pages iter.Seq[packedPage]) error {
 }
 
 // pages returns the entries of the page list, which are the HTML pages and the
-// listings of the archive.
+// listings of the archive. It reads the pages on all processors.
 func (a *Archive) pages(withText bool) iter.Seq[packedPage] {
+	return func(yield func(packedPage) bool) {
+		var group []Line
+		read := func() bool {
+			pages := make([]packedPage, len(group))
+			parallel.Do(runtime.GOMAXPROCS(0), len(group), func(i int) { pages[i] = a.page(group[i], withText) })
+			group = group[:0]
+			for _, page := range pages {
+				if !yield(page) {
+					return false
+				}
+			}
+			return true
+		}
+		for l, err := range a.lines() {
+			if err != nil {
+				break
+			}
+			if !l.isPage() {
+				continue
+			}
+			if group = append(group, l); len(group) == pageGroup && !read() {
+				return
+			}
+		}
+		read()
+	}
+}
+
+// pageGroup is the number of pages that are read at the same time. It limits
+// the memory for their texts.
+const pageGroup = 8
+
+// isPage reports whether l describes an entry of the page list.
+func (l Line) isPage() bool {
+	return l.isHTML() || l.Status == "" && entries.KindOf(l.Media) == fetch.Menu && !strings.HasSuffix(l.URL, attributesSuffix)
+}
+
+func (l Line) isHTML() bool { return l.Media == "text/html" && l.Status == "200" }
+
+// page returns the entry of l in the page list.
+func (a *Archive) page(l Line, withText bool) packedPage {
+	page := packedPage{URL: l.URL}
+	page.Date, _ = time.Parse("20060102150405", l.Timestamp)
+	if !l.isHTML() {
+		return page
+	}
 	limit := int64(htmltext.MaxTitleOffset)
 	if withText {
 		limit = maxTextOffset
 	}
-	return func(yield func(packedPage) bool) {
-		for l, err := range a.lines() {
-			if err != nil {
-				return
-			}
-			page := packedPage{URL: l.URL}
-			page.Date, _ = time.Parse("20060102150405", l.Timestamp)
-			switch {
-			case l.Media == "text/html" && l.Status == "200":
-				start, media := a.pageStart(l, limit)
-				page.Title = htmltext.Title(start, media)
-				if withText {
-					page.Text = htmltext.Plain(start, media)
-				}
-			case l.Status == "" && entries.KindOf(l.Media) == fetch.Menu && !strings.HasSuffix(l.URL, attributesSuffix):
-			default:
-				continue
-			}
-			if !yield(page) {
-				return
-			}
-		}
+	start, media := a.pageStart(l, limit)
+	page.Title = htmltext.Title(start, media)
+	if withText {
+		page.Text = htmltext.Plain(start, media)
 	}
+	return page
 }
 
 // attributesSuffix ends the URL of the attributes of a Gopher+ item. The page

@@ -281,19 +281,13 @@ func (h *healer) healTree() error {
 		return nil
 	}
 	var lost []frontier.Key
-	v := &verifier{a: h.a}
-	err := h.a.eachRetrieved(h.ctx, func(it frontier.Item, s frontier.State) error {
-		c := it.LastCapture
-		if c.Path == "" {
+	err := h.a.checkFiles(h.ctx, func(f checkedFile) error {
+		if f.problem == "" {
 			return nil
 		}
-		text := v.checkFile(c)
-		if text == "" || s == frontier.Gone && text == missing {
-			return nil
-		}
-		restored, err := h.healFile(c, text)
+		restored, err := h.healFile(f.capture, f.problem)
 		if err == nil && !restored {
-			lost = append(lost, it.Key)
+			lost = append(lost, f.key)
 		}
 		return err
 	})

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
-	"io/fs"
 	"iter"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/parallel"
 	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/mirror/internal/tree"
@@ -123,78 +120,18 @@ func (v *verifier) findUnpublished(ctx context.Context) error {
 
 // checkFiles verifies the file of each object in the tree.
 func (v *verifier) checkFiles(ctx context.Context) error {
-	var group []expectedFile
-	size := 0
-	err := v.a.eachRetrieved(ctx, func(it frontier.Item, s frontier.State) (err error) {
-		c := it.LastCapture
-		if c.Path == "" {
+	return v.a.checkFiles(ctx, func(f checkedFile) error {
+		path := f.capture.Path
+		v.paths[maphash.String(v.seed, path)] = struct{}{}
+		if f.problem == "" {
 			return nil
 		}
-		v.paths[maphash.String(v.seed, c.Path)] = struct{}{}
-		size += c.TextSize()
-		if group = append(group, expectedFile{c, s}); len(group) == maxGroup || size >= rebuildBytes {
-			err = v.checkGroup(group)
-			clear(group)
-			group, size = group[:0], 0
+		finding := Finding{Path: tree.Dir + "/" + path, Text: f.problem, Note: v.unpublished[path]}
+		if f.state == frontier.Pending && f.problem == missing {
+			finding.Note, finding.Text = true, "missing; the next run retrieves the object again"
 		}
-		return err
+		return v.add(finding)
 	})
-	if err == nil {
-		err = v.checkGroup(group)
-	}
-	return err
-}
-
-// An expectedFile is a file that the tree must contain.
-type expectedFile struct {
-	capture *frontier.Capture
-	state   frontier.State // of its URL
-}
-
-// maxGroup is the maximum number of files that checkGroup verifies.
-const maxGroup = 256
-
-// checkGroup verifies files on all processors. It reports the findings in the
-// order of the files.
-func (v *verifier) checkGroup(group []expectedFile) error {
-	var texts [maxGroup]string
-	parallel.Do(runtime.GOMAXPROCS(0), len(group), func(i int) { texts[i] = v.checkFile(group[i].capture) })
-	for i, e := range group {
-		path, text := e.capture.Path, texts[i]
-		if text == "" || e.state == frontier.Gone && text == missing {
-			continue
-		}
-		f := Finding{Path: tree.Dir + "/" + path, Text: text, Note: v.unpublished[path]}
-		if e.state == frontier.Pending && text == missing {
-			f.Note, f.Text = true, "missing; the next run retrieves the object again"
-		}
-		if err := v.add(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-const missing = "missing"
-
-// checkFile verifies the size and the digest of the file of c. It returns a
-// description of the problem, or "" if the file is correct.
-func (v *verifier) checkFile(c *frontier.Capture) string {
-	f, err := v.a.store.Open(c.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return missing
-	case err != nil:
-		return err.Error()
-	}
-	defer f.Close()
-	switch _, digest, err := hashObject(f); {
-	case err != nil:
-		return err.Error()
-	case digest != c.Digest:
-		return mismatch + "the database"
-	}
-	return ""
 }
 
 // findUnknown finds files in the tree that the database does not contain.
