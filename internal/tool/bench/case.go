@@ -37,7 +37,7 @@ type Case struct {
 // A Rival is another program that performs the same task, such as curl. The
 // table reports a rival that is not installed as missing.
 type Rival struct {
-	Program string // name in PATH, the constant itself, newer with the path of a program of Debian 13, or the folder of a Go program of this module, such as "./internal/tool/bench/copyfile"
+	Program string // name in PATH, the constant itself or gowarc, newer with the path of a program of Debian 13, or the folder of a Go program of this module, such as "./internal/tool/bench/copyfile"
 	Args    []string
 }
 
@@ -63,7 +63,7 @@ type Target struct {
 
 // cases returns all cases.
 func cases() []Case {
-	return onDisk(slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), distantCases(), http3Cases(), ftpCases(), treeCases(), mirrorCases(), serveCases(), textCases(), sharedCases(), remoteCases(), recordCases(), browserCases(), replayCases()))
+	return onDisk(slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), distantCases(), http3Cases(), ftpCases(), treeCases(), mirrorCases(), serveCases(), textCases(), verifyCases(), sharedCases(), remoteCases(), recordCases(), browserCases(), replayCases()))
 }
 
 // onDisk adds a copy of each case that writes files. The copy writes to a disk.
@@ -152,6 +152,8 @@ func (c Case) programs(b *block, opts options) []program {
 			var start []string
 			path, start = peer.Newer(b, file)
 			args = append(start, args...)
+		} else if r.Program == gowarc {
+			path = peer.NeedGowarc(b)
 		} else if r.Program != itself {
 			path, err = find(b, r.Program)
 		}

@@ -8,24 +8,24 @@ import (
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
-// scale is the number of items in a large task divided by the number in a
-// normal task.
-const scale = 10
-
 // flat is the maximum ratio of the time per item in a large task to the time
 // per item in a normal task.
-const flat = 1.3
+const flat = 1.2
 
 // A growth is a group of tasks. Each task is measured with a normal number of
-// items and with ten times as many. Its cost per item must not grow.
+// items and with a large number. Its cost per item must not grow.
 type growth struct {
 	name   string
 	item   string // name of an item, such as "file"
 	items  string // plural of item
 	normal int    // number of items in a normal task
+	scale  int    // number of items in a large task, divided by normal; 0 means 10
 	serve  func(items int) func(peer.TB) Object
 	steps  []step // tasks, which share the servers and the files
 }
+
+// large returns the number of items in a large task.
+func (g growth) large() int { return g.normal * cmp.Or(g.scale, 10) }
 
 // A step is a task of a growth.
 type step struct {
@@ -54,7 +54,7 @@ func growthCases(all []growth) []Case {
 // removed before the files of the large size are created.
 func (g growth) compare(b *block, opts options) []row {
 	var results [2][]usage
-	for i, items := range [2]int{g.normal, scale * g.normal} {
+	for i, items := range [2]int{g.normal, g.large()} {
 		size := &block{ctx: b.ctx}
 		size.run(func() { results[i] = g.sample(size, opts, items) })
 		if len(results[i]) != len(g.steps) {
@@ -72,13 +72,13 @@ func (g growth) compare(b *block, opts options) []row {
 // rows returns the table rows of a step, one for each measure.
 func (g growth) rows(s step, normal, large usage) []row {
 	var rows []row
-	name := fmt.Sprintf("%s, %s %s", s.name, count(scale*g.normal), g.items)
+	name := fmt.Sprintf("%s, %s %s", s.name, count(g.large()), g.items)
 	for m := range measures {
 		r := row{name: name, kind: m, fetch: large[m], rival: count(g.normal), other: normal[m], item: g.item, target: &Target{Measure: m, Ratio: flat}}
 		if m == memory {
 			r.target = &Target{Measure: m, Limit: cmp.Or(s.memory, 64<<20)}
 		} else {
-			r.fetch /= float64(cmp.Or(s.items, scale*g.normal))
+			r.fetch /= float64(cmp.Or(s.items, g.large()))
 			r.other /= float64(cmp.Or(s.items, g.normal))
 		}
 		rows = append(rows, r)

@@ -56,21 +56,24 @@ func TestGrowth(t *testing.T) {
 // TestGrowthRows checks that times are those of one item, and that the memory is
 // that of the process.
 func TestGrowthRows(t *testing.T) {
-	g := growth{item: "file", items: "files", normal: 100}
 	normal, large := usage{cpu: 1, memory: 10 << 20, wall: 2}, usage{cpu: 20, memory: 65 << 20, wall: 20}
 	for _, test := range []struct {
+		scale   int
 		items   int
 		measure measure
+		name    string
 		fetch   string
 		missed  bool
 	}{
-		{0, cpu, "20000.00 µs/file", true},
-		{0, memory, "65.0 MiB", true},
-		{0, wall, "20000.00 µs/file", false},
-		{10, cpu, "2000000.00 µs/file", true},
+		{0, 0, cpu, "http, 1,000 files", "20000.00 µs/file", true},
+		{0, 0, memory, "http, 1,000 files", "65.0 MiB", true},
+		{0, 0, wall, "http, 1,000 files", "20000.00 µs/file", false},
+		{0, 10, cpu, "http, 1,000 files", "2000000.00 µs/file", true},
+		{100, 0, cpu, "http, 10,000 files", "2000.00 µs/file", false},
 	} {
+		g := growth{item: "file", items: "files", normal: 100, scale: test.scale}
 		r := g.rows(step{name: "http", items: test.items}, normal, large)[test.measure]
-		if got := r.figure(r.fetch); r.name != "http, 1,000 files" || got != test.fetch || r.missed() != test.missed {
+		if got := r.figure(r.fetch); r.name != test.name || got != test.fetch || r.missed() != test.missed {
 			t.Errorf("%+v: %+v, %s, missed %v", test, r, got, r.missed())
 		}
 	}

@@ -18,9 +18,10 @@ const (
 )
 
 // largeCases returns the cases of make bench-large. The field normal is the
-// number of items in a normal task. A large task has ten times as many.
+// number of items in a normal task.
 func largeCases() []Case {
 	mirror := []string{"--no-config", "-s", "mirror", "--output-dir", "{dir}"}
+	archived := []string{"--no-config", "-s", "mirror", "--output-dir", "{archive}", "--warc", "--no-tree", "{url}/"}
 	return growthCases([]growth{{
 		name: "http files", item: "file", items: "files", normal: 10_000, serve: serveMany,
 		steps: []step{
@@ -32,6 +33,14 @@ func largeCases() []Case {
 		steps: []step{
 			{name: "mirror http", args: append(mirror, "{url}/"), memory: 128 << 20},
 			{name: "mirror http into WARC", args: append(mirror, "--warc", "--no-tree", "{url}/"), memory: 128 << 20},
+		},
+	}, {
+		name: "http archive", item: "file", items: "files", normal: 10_000, scale: 100, serve: serveArchived,
+		steps: []step{
+			{name: "mirror into WARC, first run", args: archived, memory: 128 << 20},
+			{name: "index of the mirror", args: []string{"--no-config", "index", "{archive}"}, memory: 128 << 20},
+			{name: "verify the mirror", args: []string{"--no-config", "-s", "verify", "{archive}"}, memory: 128 << 20},
+			{name: "mirror into WARC, unchanged", args: archived, memory: 128 << 20},
 		},
 	}, {
 		name: "ftp files", item: "file", items: "files", normal: ftpFiles, serve: serveFTPFiles,
@@ -67,6 +76,17 @@ func largeCases() []Case {
 			{name: "replay", items: replayed, measure: requestReplayed, memory: 128 << 20},
 		},
 	}})
+}
+
+// serveArchived returns a function that does the same as that of serveSite, and
+// creates a folder for an archive.
+func serveArchived(files int) func(peer.TB) Object {
+	return func(t peer.TB) Object {
+		object := serveSite(files)(t)
+		object.CheckDir = nil
+		object.Words["archive"] = filepath.Join(scratchDir(t, false), "archive")
+		return object
+	}
 }
 
 // emptyFolder returns a function that creates an empty folder.

@@ -14,9 +14,9 @@
 // in each run, so that its two results show the noise. The exit status is 1 if
 // fetch is slower than the noise explains.
 //
-// With -large, the rival of each task is the same task with a tenth of its
-// items, and the figures are the resources for each item. The peak memory is
-// measured for the process, because it must not depend on the number of items.
+// With -large, the rival of each task is the same task with fewer items, and
+// the figures are the resources for each item. The peak memory is measured for
+// the process, because it must not depend on the number of items.
 //
 // The programs run in turn, so that other load on the machine affects all of
 // them. The figures are medians. A case can set targets. The exit status is 1
@@ -47,7 +47,7 @@ func main() {
 	flag.IntVar(&opts.runs, "runs", 5, "number of measured runs of each program")
 	flag.StringVar(&opts.base, "base", "", "compare -fetch with another version of fetch, the `program`, in place of the rivals")
 	pattern := flag.String("case", "", "run only cases whose names match the regular `expression`")
-	large := flag.Bool("large", false, "compare the cost of each item of a large task with the cost in a tenth of the task")
+	large := flag.Bool("large", false, "compare the cost of each item of a large task with the cost in a smaller task")
 	flag.Parse()
 	only, err := regexp.Compile(*pattern)
 	if err != nil {
