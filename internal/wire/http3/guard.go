@@ -19,8 +19,13 @@ const (
 	bufferedSize = 1536
 )
 
-// Limits for the memory of the stored frames of a connection. If all packets have
-// the minimum size, the full windows of message.MaxRequests requests take 47 MiB.
+// streamSize is the memory of the stream of a canceled request. Package quic keeps
+// the stream until the server confirms its end.
+const streamSize = 2 << 10
+
+// Limits for the memory of the stored frames and of the canceled requests of a
+// connection. If all packets have the minimum size, the full windows of
+// message.MaxRequests requests take 47 MiB.
 const (
 	maxStored = 64 << 20
 	maxEnded  = 16 << 20 // of requests that have ended
@@ -34,15 +39,15 @@ const blockSize = 4 << 10
 // removed counts until it returns.
 const maxRead = 64 << 10
 
-// A bufferGuard limits the memory of the frames that package quic stores for a
-// connection. It receives the frames as a trace of package quic.
+// A bufferGuard limits the memory of the frames and of the canceled requests that
+// package quic stores for a connection. It receives the frames as a trace of package quic.
 type bufferGuard struct {
 	exceeded func() // called if maxStored is exceeded, at least once
 
 	mu      sync.Mutex
 	streams map[quic.StreamID]*storedStream
-	total   int64 // memory of all stored frames
-	ended   int64 // memory of the frames in total whose requests have ended
+	total   int64 // memory of all stored frames, and of the streams of canceled requests
+	ended   int64 // the part of total whose requests have ended
 }
 
 // A storedStream contains the memory of the stored frames of a stream.
@@ -137,20 +142,24 @@ func (g *bufferGuard) read(id quic.StreamID, n int) {
 	}
 }
 
-// end must be called when the stream of a request is complete or canceled. Its
-// unread frames still count, because package quic keeps them until the server
-// confirms the end of the stream. Package quic does not store later frames.
-func (g *bufferGuard) end(id quic.StreamID) {
+// end must be called when the stream of a request is complete or canceled. The
+// stream of a canceled request and its unread frames still count, because package
+// quic keeps them until the server confirms the end of the stream. Package quic does
+// not store later frames.
+func (g *bufferGuard) end(id quic.StreamID, complete bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, b := range g.streams[id].blocks {
 		g.ended += b.size
 	}
+	if !complete {
+		g.total, g.ended = g.total+streamSize, g.ended+streamSize
+	}
 	delete(g.streams, id)
 }
 
-// full reports whether the frames of requests that have ended take so much memory
-// that the connection must not be used for another request.
+// full reports whether the requests that have ended take so much memory that the
+// connection must not be used for another request.
 func (g *bufferGuard) full() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

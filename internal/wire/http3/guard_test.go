@@ -2,6 +2,7 @@ package http3
 
 import (
 	"context"
+	"net"
 	"runtime"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestBufferGuard(t *testing.T) {
 			for id := quic.StreamID(400); !g.full(); id += 4 {
 				g.start(id)
 				g.fill(id, usual, usual)
-				g.end(id)
+				g.end(id, false)
 			}
 			for i := range quic.StreamID(message.MaxRequests) {
 				g.fill(4*i, streamWindow, usual)
@@ -148,7 +149,7 @@ func TestBufferGuardEnd(t *testing.T) {
 		g.start(id)
 		g.receive(id, 0, 100)
 		g.read(id, 200)
-		g.end(id)
+		g.end(id, true)
 		g.receive(id, 100, 100)
 		g.receive(id, 200, 1000) // after a cancellation
 		g.read(id, 1)
@@ -162,10 +163,86 @@ func TestBufferGuardEnd(t *testing.T) {
 		}
 		g.start(id)
 		g.receive(id, 0, 1000)
-		g.end(id)
+		g.end(id, false)
 	}
 	if !g.full() || g.total != g.ended || len(g.streams) > 0 {
 		t.Errorf("after canceled requests: %d, %d, %d", g.total, g.ended, len(g.streams))
+	}
+}
+
+// TestCanceledRequests checks that requests whose responses were not read completely
+// count, because a server that does not confirm the end of their streams could make
+// package quic keep any number of them.
+func TestCanceledRequests(t *testing.T) {
+	conn := serve(t, settings, func(c *quic.Conn, s *quic.Stream) {
+		for err := error(nil); err == nil; s, err = c.AcceptStream(context.Background()) {
+			s.Write(append(section(":status", "200"), data("hello")...))
+			if s.StreamID() == 0 {
+				s.Close()
+			}
+		}
+	})
+	ended := func() int64 {
+		conn.guard.mu.Lock()
+		defer conn.guard.mu.Unlock()
+		return conn.guard.ended
+	}
+	if _, body, _, err := request(conn, time.Minute, get); body != "hello" || err != nil || ended() != 0 {
+		t.Fatal(body, err, ended())
+	}
+	const most = maxEnded / streamSize // canceled requests
+	for i := range 3 {
+		if i == 2 {
+			conn.guard.mu.Lock()
+			conn.guard.ended += (most - 2) * streamSize
+			conn.guard.mu.Unlock()
+		}
+		resp, err := conn.RoundTrip(t.Context(), get, time.Minute, func() {}, func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if ended() < int64(i+1)*streamSize {
+			t.Errorf("%d bytes after %d canceled requests", ended(), i+1)
+		}
+	}
+	if conn.Usable() {
+		t.Errorf("the connection is used after %d canceled requests", most+1)
+	}
+}
+
+// TestOtherDestination checks that the socket of a connection sends only to the
+// server.
+func TestOtherDestination(t *testing.T) {
+	var sockets [2]net.PacketConn
+	for i := range sockets {
+		var err error
+		if sockets[i], err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+		defer sockets[i].Close()
+	}
+	server, other := sockets[0], sockets[1]
+	socket, err := net.Dial("udp", server.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	p := &packetConn{socket}
+	if _, err := p.WriteTo([]byte("other"), other.LocalAddr()); err == nil {
+		t.Error("no error for another destination")
+	}
+	if _, err := p.WriteTo([]byte("server"), server.LocalAddr()); err != nil {
+		t.Error(err)
+	}
+	other.WriteTo([]byte("forged"), socket.LocalAddr())
+	server.WriteTo([]byte("answer"), socket.LocalAddr())
+	b := make([]byte, 100)
+	if n, _, err := server.ReadFrom(b); string(b[:n]) != "server" || err != nil {
+		t.Errorf("the server received %q, %v", b[:n], err)
+	}
+	if n, from, err := p.ReadFrom(b); string(b[:n]) != "answer" || err != nil || from.String() != server.LocalAddr().String() {
+		t.Errorf("received %q from %v, %v", b[:n], from, err)
 	}
 }
 

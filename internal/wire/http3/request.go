@@ -53,7 +53,7 @@ func (c *Conn) RoundTrip(ctx context.Context, fields []Field, limit time.Duratio
 	c.guard.start(s.StreamID())
 	frames := newFrameReader(guardedStream{s, s.StreamID(), c.guard})
 	b := &Body{stream: s, frames: frames, length: -1, noBody: fields[0].Value == "HEAD"}
-	b.done = func() { c.guard.end(s.StreamID()); done() }
+	b.done = func(complete bool) { c.guard.end(s.StreamID(), complete); done() }
 	b.stop = context.AfterFunc(ctx, func() { cancelStream(s, requestCancelled) }) // the reader then calls release
 	resp, err := b.roundTrip(fields, time.Now().Add(limit), sent)
 	if err != nil {
@@ -76,7 +76,7 @@ type Body struct {
 	noBody bool   // the response has no body, as after HEAD
 	head   int    // bytes of the header sections so far
 	stop   func() bool
-	done   func()
+	done   func(complete bool)
 	once   sync.Once
 
 	ended   error // result of all later calls of Read
@@ -251,7 +251,7 @@ func (b *Body) Trailer() []Field { return b.trailer }
 // Close cancels the request if its body was not read completely. Close may be
 // called during a Read.
 func (b *Body) Close() error {
-	b.release(requestCancelled)
+	b.release(requestCancelled, false)
 	return nil
 }
 
@@ -262,16 +262,17 @@ func (b *Body) abort(err error) {
 	if errors.As(err, &e) {
 		code = e.Code
 	}
-	b.release(code)
+	b.release(code, err == io.EOF)
 }
 
 // release cancels both directions of the stream, which has no effect on a
-// direction that has ended.
-func (b *Body) release(code uint64) {
+// direction that has ended. The argument complete reports whether the response was
+// read completely.
+func (b *Body) release(code uint64, complete bool) {
 	b.once.Do(func() {
 		b.stop()
 		cancelStream(b.stream, code)
-		b.done()
+		b.done(complete)
 	})
 }
 
