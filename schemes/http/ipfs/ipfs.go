@@ -13,6 +13,8 @@
 package ipfs
 
 import (
+	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,6 +51,9 @@ func Schemes(o Options) []fetch.Scheme {
 	if err == nil {
 		trust = []string{g.address} // the user has configured the gateway
 	}
+	if o.HTTP.HTTP3 != nil {
+		o.HTTP.HTTP3 = gatewayOnly{o.HTTP.HTTP3}
+	}
 	return []fetch.Scheme{{
 		Name:   "ipfs",
 		Port:   port,
@@ -77,6 +82,15 @@ func Schemes(o Options) []fetch.Scheme {
 			return d
 		},
 	}}
+}
+
+// A gatewayOnly is HTTP/3 without alternative services, because the gateway is the
+// only address to which an ipfs URL leads.
+type gatewayOnly struct{ http.HTTP3 }
+
+func (g gatewayOnly) Addresses(ctx context.Context, host string, port uint16, own string) []string {
+	all := g.HTTP3.Addresses(ctx, host, port, own)
+	return slices.DeleteFunc(all, func(addr string) bool { return addr != own })
 }
 
 // port is the port of https, because ipfs URLs have none of their own.

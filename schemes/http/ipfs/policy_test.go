@@ -3,14 +3,18 @@ package ipfs
 import (
 	"context"
 	"crypto/tls"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/schemetest"
+	web "github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -66,6 +70,48 @@ func TestProxy(t *testing.T) {
 	if _, err := c.Get(t.Context(), url(b.raw("abc"), "")); err == nil || len(hosts) != 1 || hosts[0] != "CONNECT gateway.example:8080" {
 		t.Errorf("requests %q, %v", hosts, err)
 	}
+}
+
+// An elsewhere is HTTP/3 with alternative services at other addresses.
+type elsewhere struct{ web.HTTP3 }
+
+func (elsewhere) Addresses(context.Context, string, uint16, string) []string {
+	return []string{"8.8.8.8:443", "other.test:443"}
+}
+func (elsewhere) Only() bool               { return false }
+func (elsewhere) HeadStart() time.Duration { return time.Minute }
+
+// TestAlternatives checks that an alternative service does not replace the gateway.
+func TestAlternatives(t *testing.T) {
+	f := newFake(t)
+	leaf := f.raw("abc")
+	s := httptest.NewTLSServer(f.Config.Handler)
+	defer s.Close()
+	var mu sync.Mutex
+	var others []string
+	c := schemetest.NewClient(t, Schemes(Options{Gateway: s.URL, HTTP: web.Options{HTTP3: elsewhere{}}}), func(o *fetch.Options) {
+		o.TLS = &tls.Config{RootCAs: s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
+		o.Resolver = fixed{netip.MustParseAddr("8.8.4.4")}
+		o.Dial = func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+			if !strings.HasSuffix(s.URL, to.String()) {
+				mu.Lock()
+				defer mu.Unlock()
+				others = append(others, network+" "+to.String())
+				return nil, fetch.Connect
+			}
+			return new(net.Dialer).DialContext(ctx, network, to.String())
+		}
+	})
+	if got := schemetest.Summary(c.Do(t.Context(), schemetest.NewRequest(t, url(leaf, "")))); got != "document of 3 bytes" || len(others) > 0 {
+		t.Errorf("%s, connections to %q", got, others)
+	}
+}
+
+// A fixed resolves every name to one address.
+type fixed struct{ addr netip.Addr }
+
+func (f fixed) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{f.addr}, nil
 }
 
 // TestSecrets checks that the gateway gets no secret header fields, logins and
