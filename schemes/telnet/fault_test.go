@@ -47,6 +47,7 @@ func TestFaults(t *testing.T) {
 		{"IAC at the end", "telnet://192.0.2.1", telnet.Options{}, faultnet.Script{send("all\xff")}, "ok", "all", 0},
 		{"no data for a day", "telnet://192.0.2.1", telnet.Options{}, faultnet.Script{send("a"), faultnet.Delay(24 * time.Hour), send("b")}, "ok", "ab", 24 * time.Hour},
 		{"idle timeout", "telnet://192.0.2.1", telnet.Options{Idle: time.Minute}, faultnet.Script{send("a"), faultnet.Delay(50 * time.Second), send("b"), faultnet.Stall()}, "ok", "ab", 111 * time.Second},
+		{"idle timeout with commands", "telnet://192.0.2.1", telnet.Options{Idle: time.Minute}, faultnet.Script{send("a"), faultnet.SendSlow(strings.Repeat("\xff\xf1", 99), 2, 20*time.Second)}, "ok", "a", time.Minute},
 		{"one byte per minute", "telnet://192.0.2.1", telnet.Options{}, faultnet.Script{faultnet.SendSlow("slow", 1, time.Minute)}, "ok", "slow", 5 * time.Minute},
 		{"option storm", "telnet://192.0.2.1", telnet.Options{}, faultnet.Script{send(strings.Repeat(storm, 20_000) + "calm")}, "ok", "calm", 0},
 		{"subnegotiation of unlimited length", "telnet://192.0.2.1", telnet.Options{}, faultnet.Script{send("a\xff\xfa\x18" + strings.Repeat("x", 1<<20))}, "ok", "a", 0},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
@@ -63,7 +64,7 @@ func (o Options) newTerminal(
 		Size:  -1,
 		Peer:  fetch.PeerOf(netConn),
 		Input: &input{netConn, send},
-		Body:  &output{stream, netConn, events, stop, o.Idle > 0},
+		Body:  &output{stream, netConn, events, stop, o.Idle},
 	}
 }
 
@@ -89,16 +90,21 @@ type output struct {
 	netConn net.Conn
 	trace   *trace.Trace // nil after the first byte
 	stop    func() bool
-	idle    bool // an idle timeout ends the session with io.EOF
+	idle    time.Duration // after this time without data, the session ends with io.EOF; 0 means no limit
 }
 
+// Read returns io.EOF after the idle time without data, although commands such as
+// NOP arrive, which restart the idle time of the connection.
 func (o *output) Read(p []byte) (int, error) {
+	if o.idle > 0 {
+		o.netConn.SetReadDeadline(time.Now().Add(o.idle))
+	}
 	n, err := o.stream.Read(p)
 	if n > 0 && o.trace != nil {
 		o.trace.Reached(trace.FirstByte, o.netConn)
 		o.trace = nil
 	}
-	if o.idle && errors.Is(err, os.ErrDeadlineExceeded) {
+	if o.idle > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
 		err = io.EOF
 	}
 	return n, err
