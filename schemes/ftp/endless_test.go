@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/faultnet"
@@ -128,6 +129,35 @@ func TestEndless(t *testing.T) {
 				if n > 1<<21 {
 					t.Errorf("%d entries", n)
 				}
+			})
+		})
+	}
+}
+
+// TestSlowListing checks that a server cannot hold open the start of a listing,
+// which the driver reads before it returns the response.
+func TestSlowListing(t *testing.T) {
+	for name, second := range map[string]faultnet.Script{
+		"the first listing":  nil,
+		"the second listing": {faultnet.Send("-rw-r--r-- 1 a a 7 Mar 1 12:00 x\r\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := faultnet.NewNetwork(t)
+				control := n.Serve("192.0.2.1:21", faultnet.Script{faultnet.Send("220 hello\r\n"), obliging()})
+				slow := faultnet.Script{faultnet.SendSlow(strings.Repeat("x", 1000), 1, 50*time.Second)}
+				if second != nil {
+					n.Serve("192.0.2.1:40000", second, slow)
+				} else {
+					n.Serve("192.0.2.1:40000", slow)
+				}
+				w := &world{Network: n, control: control, client: fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: n.Dial}, ftp.Schemes(ftp.Options{Hidden: true})...)}
+				body, took, err := w.get(t.Context(), "ftp://192.0.2.1/")
+				wantFault(t, body, err, fetch.Timeout)
+				if took > 3*time.Minute {
+					t.Errorf("took %v", took)
+				}
+				w.end()
 			})
 		})
 	}

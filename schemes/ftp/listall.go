@@ -40,7 +40,7 @@ func isAll(command []string) bool { return len(command) > 1 && command[1] == "-a
 // Otherwise, compareLists requests the listing without the option, and returns
 // the longer one.
 func (d *driver) compareLists(ctx context.Context, s *session, t *transfer, plain func() (*transfer, error)) (*transfer, error) {
-	all, ended, err := s.readStart(ctx, t, maxCompared)
+	all, ended, err := d.readStart(ctx, s, t, maxCompared)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (d *driver) compareLists(ctx context.Context, s *session, t *transfer, plai
 	if err != nil {
 		return nil, err
 	}
-	start, ended, err := s.readStart(ctx, t, len(all)+1)
+	start, ended, err := d.readStart(ctx, s, t, len(all)+1)
 	switch {
 	case err != nil:
 		return nil, err
@@ -72,9 +72,10 @@ func (d *driver) compareLists(ctx context.Context, s *session, t *transfer, plai
 
 // readStart reads at most limit bytes of a listing. If the listing ends before,
 // it also reads the final reply, and returns ended = true.
-func (s *session) readStart(ctx context.Context, t *transfer, limit int) (start []byte, ended bool, err error) {
+func (d *driver) readStart(ctx context.Context, s *session, t *transfer, limit int) (start []byte, ended bool, err error) {
 	defer context.AfterFunc(ctx, func() { netConn(t.Conn).Close() })()
-	start, err = io.ReadAll(io.LimitReader(t.Conn, int64(limit)))
+	limited := d.env.Limit(&dataBody{t.Conn})
+	start, err = io.ReadAll(io.LimitReader(limited, int64(limit)))
 	if err == nil && len(start) == limit {
 		return start, false, nil
 	}
@@ -91,6 +92,13 @@ func (s *session) readStart(ctx context.Context, t *transfer, limit int) (start 
 	}
 	return start, true, nil
 }
+
+// A dataBody is a data connection that the driver reads before it returns a
+// response. Close interrupts a concurrent Read.
+type dataBody struct{ net.Conn }
+
+// Close closes the TCP connection, because a close_notify could block.
+func (b *dataBody) Close() error { return netConn(b.Conn).Close() }
 
 // An unreadConn is a data connection of which some bytes are read again.
 type unreadConn struct {
