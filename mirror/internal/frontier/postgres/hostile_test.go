@@ -98,6 +98,10 @@ func TestHostileServer(t *testing.T) {
 	const mebibyte = 1 << 20
 	failure := message('E', "SFATAL\x00VFATAL\x00CXX000\x00M"+strings.Repeat("x", 50*mebibyte)+"\x00\x00")
 	row := message('D', "\x00\x01\x00\x00\x00\x01x")
+	column := message('T', "\x00\x01c\x00"+strings.Repeat("\x00", 9)+"\x19\xff\xff\xff\xff\xff\xff\x00\x00")
+	// The reply to the first statement, which has two arguments of the type text[].
+	prepared := message('1', "") + message('t', "\x00\x02\x00\x00\x03\xf1\x00\x00\x03\xf1") + column + message('Z', "I")
+	ready := welcome + prepared + message('2', "") + message('C', "SELECT 1\x00") + message('Z', "I")
 	for _, test := range []struct {
 		name, login, text string
 		sent              int64 // maximum number of bytes
@@ -108,6 +112,9 @@ func TestHostileServer(t *testing.T) {
 		{"endless notices", welcome, message('N', "SNOTICE\x00Mx\x00\x00"), 24 * mebibyte},
 		{"endless parameters in the login", strings.Repeat(message('S', "name\x00x\x00"), 100_000), "", 0},
 		{"endless rows", welcome, row, 90 * mebibyte},
+		{"endless rows and ends of replies", welcome + prepared + message('2', ""), strings.Repeat(row, 1000) + message('Z', "I"), 24 * mebibyte},
+		{"endless ends of a reply", ready, column + message('Z', "T"), 24 * mebibyte},
+		{"endless results", ready, column + message('C', "BEGIN\x00"), 90 * mebibyte},
 		{"endless length", welcome, "D\x7f\xff\xff\xff" + strings.Repeat("x", mebibyte), 24 * mebibyte},
 		{"negative length", welcome, "D\xff\xff\xff\xff", 24 * mebibyte},
 		{"large error", welcome, failure, 60 * mebibyte},

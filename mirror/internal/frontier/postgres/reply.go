@@ -10,14 +10,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Limits of the messages that a server sends, in bytes unless noted. All rows of a
-// reply may be kept in memory, so their limit grows only with the request. Messages
-// that no statement has caused, such as notices, have limits for the connection.
+// Limits of the messages that a server sends, in bytes unless noted. All messages of
+// a reply may be kept in memory, so their limit grows only with the request. pgx
+// keeps the descriptions of all statements of a connection. Messages that no
+// statement has caused, such as notices, have limits for the connection.
 const (
-	maxReply       = 64 << 20  // DataRow messages of a reply, plus replyPerByte for each byte of its request
+	maxReply       = 64 << 20  // messages of a reply, plus replyPerByte for each byte of its request
 	maxLargeReply  = 256 << 20 // the same for a transaction that runs alone
 	replyPerByte   = 64
 	maxErrorText   = 64 << 10 // an error or a notice
+	maxDescription = 16 << 10 // the description of the columns or the parameters of a statement
 	maxMessage     = 1 << 20  // any other message
 	maxUnexpected  = 4 << 20  // notices, notifications and parameters of a connection
 	maxUnexpecteds = 10_000   // number of these messages
@@ -37,12 +39,14 @@ func (e *replyError) Error() string { return "the server of the database " + e.t
 type replyReader struct {
 	net.Conn
 	dialer *dialer
-	limit  atomic.Int64 // limit of the rows of a reply; 0 means maxReply
+	limit  atomic.Int64 // limit of the messages of a reply; 0 means maxReply
 	sent   atomic.Int64 // bytes written since the last read
 
 	mu          sync.Mutex // held during a Read
 	request     int64      // bytes written since the last ReadyForQuery message
-	reply       int64      // bytes of the rows since this message
+	reply       int64      // bytes of the messages since this message
+	last        byte       // type of the last message
+	open        bool       // a result began, and did not end
 	header      [5]byte
 	headerBytes int   // number of bytes in header
 	unread      int64 // bytes of the message that were not read yet
@@ -55,9 +59,8 @@ type replyReader struct {
 func replyOf(conn *pgx.Conn) *replyReader { return conn.PgConn().Conn().(*replyReader) }
 
 func (r *replyReader) Write(p []byte) (int, error) {
-	n, err := r.Conn.Write(p)
-	r.sent.Add(int64(n))
-	return n, err
+	r.sent.Add(int64(len(p))) // before the server can respond
+	return r.Conn.Write(p)
 }
 
 func (r *replyReader) Read(p []byte) (int, error) {
@@ -66,8 +69,8 @@ func (r *replyReader) Read(p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
-	r.request += r.sent.Swap(0)
 	n, err := r.Conn.Read(p)
+	r.request += r.sent.Swap(0)
 	if r.err = r.check(p[:n]); r.err != nil {
 		return 0, r.err
 	}
@@ -103,29 +106,50 @@ func (r *replyReader) check(p []byte) error {
 
 // count adds a message with the given type and size.
 func (r *replyReader) count(kind byte, size int64) error {
+	total := max(r.limit.Load(), maxReply)
+	if total < unlimitedReply {
+		total += replyPerByte * r.request
+	}
 	limit := int64(maxMessage)
 	switch kind {
 	case 'D': // DataRow
-		limit = max(r.limit.Load(), maxReply)
-		if limit < unlimitedReply {
-			limit += replyPerByte * r.request
-		}
-		if r.reply += size; r.reply > limit {
-			return &replyError{fmt.Sprintf("sent a result of more than %d bytes", limit)}
-		}
+		limit = total
 	case 'E', 'N': // ErrorResponse, NoticeResponse
 		limit = maxErrorText
-	case 'Z': // ReadyForQuery ends the reply; a message that ends the connection does not
-		r.request, r.reply = 0, 0
+	case 'T', 't': // RowDescription, ParameterDescription
+		limit = maxDescription
+	}
+	if size > limit {
+		return &replyError{fmt.Sprintf("sent a message of %d bytes (limit %d, type %q)", size, limit, kind)}
+	}
+	if r.reply += size; r.reply > total {
+		return &replyError{fmt.Sprintf("sent a result of more than %d bytes", total)}
 	}
 	if kind == 'N' || kind == 'A' || kind == 'S' { // NotificationResponse, ParameterStatus
 		r.unexpecteds++
 		if r.unexpected += size; r.unexpected > maxUnexpected || r.unexpecteds > maxUnexpecteds {
 			return &replyError{"sent too many notices, notifications or parameters"}
 		}
+		return nil
 	}
-	if size > limit {
-		return &replyError{fmt.Sprintf("sent a message of %d bytes (limit %d, type %q)", size, limit, kind)}
+	return r.order(kind)
+}
+
+// order returns an error if a ReadyForQuery message belongs to no request, or if
+// it arrives within a result. Such a message would restart the count of the
+// reply. pgx would panic after two of them, and no context would end the call.
+func (r *replyReader) order(kind byte) error {
+	switch kind {
+	case 'T', 'D': // after a ParameterDescription, a RowDescription begins no result
+		r.open = r.open || kind == 'D' || r.last != 't'
+	case 'C', 'I', 'E': // CommandComplete, EmptyQueryResponse, ErrorResponse
+		r.open = false
+	case 'Z': // ReadyForQuery ends the reply; a message that ends the connection does not
+		if r.request == 0 || r.open {
+			return &replyError{"ended a reply too early, or twice"}
+		}
+		r.request, r.reply = 0, 0
 	}
+	r.last = kind
 	return nil
 }
