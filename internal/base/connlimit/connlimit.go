@@ -101,11 +101,18 @@ type entry struct {
 	conn   net.Conn
 }
 
-// Admit counts a connection, for [Listener].
-func (t *Table) Admit(c net.Conn) (release func(), ok bool) {
-	peer, _ := netip.ParseAddrPort(c.RemoteAddr().String()) // other networks than TCP have one client
+// ClientOf returns the client with the given address and port. All addresses of
+// other networks than TCP belong to one client.
+func ClientOf(address string) netip.Prefix {
+	peer, _ := netip.ParseAddrPort(address)
 	addr := peer.Addr().Unmap().WithZone("")
 	client, _ := addr.Prefix(min(addr.BitLen(), 64))
+	return client
+}
+
+// Admit counts a connection, for [Listener].
+func (t *Table) Admit(c net.Conn) (release func(), ok bool) {
+	client := ClientOf(c.RemoteAddr().String())
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	full := t.count[client] >= t.PerClient

@@ -94,12 +94,11 @@ func (x *running) answer(w http.ResponseWriter, r *http.Request) {
 		x.refuse(w, r, http.StatusNotImplemented, "WebSocket connections cannot be recorded")
 		return
 	}
-	select {
-	case x.requests <- struct{}{}:
-		defer func() { <-x.requests }()
-	case <-r.Context().Done():
+	release, ok := x.requests.acquire(r.Context(), r.RemoteAddr)
+	if !ok {
 		return
 	}
+	defer release()
 	RemoveHopFields(r.Header)
 	x.Handler.ServeHTTP(w, r)
 }

@@ -55,8 +55,9 @@ type Server struct {
 	// for 256.
 	MaxConns int
 
-	// MaxClient is the maximum number of open connections of a client, or 0 for
-	// MaxConns. A client is an address, as in package connlimit.
+	// MaxClient is the maximum number of open connections of a client, and of its
+	// requests that the Handler answers at the same time, or 0 for no such limit.
+	// Further requests wait. A client is an address, as in package connlimit.
 	MaxClient int
 
 	// MaxRequests is the maximum number of requests that the Handler answers at
@@ -81,12 +82,12 @@ type running struct {
 	tunnels  *tunnelListener
 	opening  sync.WaitGroup // tunnels whose client has not sent a byte yet
 	tls      *tls.Config
-	requests chan struct{} // a value for each request that the Handler answers
+	requests *requestLimit
 }
 
 // run returns a running server for s.
 func (s *Server) run(ctx context.Context, addr net.Addr) *running {
-	return &running{Server: s, ctx: ctx, tunnels: newTunnelListener(addr), requests: make(chan struct{}, orDefault(s.MaxRequests))}
+	return &running{Server: s, ctx: ctx, tunnels: newTunnelListener(addr), requests: newRequestLimit(orDefault(s.MaxRequests), s.MaxClient)}
 }
 
 // orDefault returns n, or 256 if n is not positive.

@@ -74,9 +74,10 @@ func (c *recordCommand) Register(s *options.Set) {
 	c.client.RegisterTransport(s)
 }
 
-// maxClient is the maximum number of open connections of a client with --public. A
-// client without the token could otherwise use all of them. A browser opens at
-// most 32 connections to a proxy.
+// maxClient is the maximum number of open connections of a client with --public, and
+// of its running requests. A client without the token could otherwise use all
+// connections, and a slow one all requests. A browser opens at most 32
+// connections to a proxy.
 const maxClient = 64
 
 // recordGrace is the time after a signal in which running requests can finish.
