@@ -89,6 +89,10 @@ var connectingPages = []struct{ name, media, body string }{
 	{"late charset ISO-2022-JP", "", strings.Repeat(" ", 1100) + "<meta charset=iso-2022-jp><link title=\"\x1b$B\" lang='\x1b(B\" rel=preconnect href=http://HOST '>LINK"},
 	{"late charset ISO-2022-JP after a charset in text", "", "<\xe9meta charset=iso-2022-jp>" + strings.Repeat(" ", 1100) +
 		"<meta charset=iso-2022-jp><link title='\x1b$B'>\x1b(B\" rel=preconnect href=http://HOST >"},
+	{"NUL after the name of an element", "", "<link\x00 rel=preconnect href=http://HOST>"},
+	{"escape character after the name of an element", "", "<link\x1brel=preconnect href=http://HOST>"},
+	{"escape character in a frame", "", "<iframe srcdoc='<link&#27; rel=preconnect href=http://HOST>'></iframe>"},
+	{"refresh with an escape character", "", "<meta\x1bhttp-equiv=refresh content='0;url=http://HOST/'>"},
 	{"XHTML", "application/xhtml+xml", xhtml + "<title>XLINK</title></html>"},
 	{"XHTML script", "application/xhtml+xml", xhtml + "<script>XLINK</script></html>"},
 	{"XHTML with another prefix", "application/xhtml+xml", "<x xmlns:ü='http://www.w3.org/1999/xhtml'><title><ü:link rel='preconnect' href='http://HOST'/></title></x>"},

@@ -104,6 +104,9 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 		}
 		in.r = io.TeeReader(in.r, w.markup)
 	}
+	if w.out != nil && f == formMarkup {
+		in = readHead(byteFilter{in, name == "iso-2022-jp"})
+	}
 	head := in.buf
 	w.setBase(retrieved, media, header, w.decode(head))
 	switch f {
@@ -118,9 +121,6 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 		w.visitData(in, "json")
 		return nil
 	}
-	if w.out != nil {
-		w.out = byteFilter{w.out, name == "iso-2022-jp"}
-	}
 	return w.visitMarkup(in, isXML(media))
 }
 
@@ -132,23 +132,21 @@ func isXML(kind string) bool { return strings.HasSuffix(media.TrimParameters(kin
 // browser reads a document. A browser that assumes UTF-16 finds no markup without
 // the byte NUL. The character ESC starts other characters in ISO-2022-JP, so
 // that a browser that assumes this charset would not see the ends of attribute
-// values.
+// values. The bytes are replaced before the tokenizer reads them, because a
+// space ends the name of an element.
 type byteFilter struct {
-	io.Writer
+	io.Reader
 	isJapanese bool // the document has the charset ISO-2022-JP
 }
 
-func (f byteFilter) Write(p []byte) (int, error) {
-	if bytes.IndexByte(p, 0) < 0 && bytes.IndexByte(p, 0x1b) < 0 {
-		return f.Writer.Write(p)
-	}
-	clean := bytes.Clone(p)
-	for i, c := range clean {
+func (f byteFilter) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	for i, c := range p[:n] {
 		if c == 0 || c == 0x1b && !f.isJapanese {
-			clean[i] = ' '
+			p[i] = ' '
 		}
 	}
-	return f.Writer.Write(clean)
+	return n, err
 }
 
 // readHead reads the start of body, where a base element may occur. The

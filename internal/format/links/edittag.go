@@ -51,6 +51,8 @@ func appendValue(dst []byte, value string, quote byte) []byte {
 		switch c := value[i]; {
 		case c == '&':
 			dst = append(dst, "&amp;"...)
+		case c == 0x1b: // see byteFilter
+			dst = append(dst, "&#27;"...)
 		case c == quote && c == '"':
 			dst = append(dst, "&quot;"...)
 		case c == quote:
