@@ -111,6 +111,7 @@ var connectingPages = []struct{ name, media, body string }{
 	{"object with a codebase", "", "<object codebase=x type=text/html data=http://HOST/></object>"},
 	{"frame with a long URL", "", "<iframe src=http://HOST/" + long[:80<<10] + "></iframe>"},
 	{"embed with a long URL", "", "<embed src=http://HOST/" + long[:80<<10] + ">"},
+	{"attribute with a letter that folds to s", "", "<embed \u017frc=x src=http://HOST/>"},
 	{"UTF-16LE without a byte order mark", "text/html", "WIDE<?xml version='1.0'?>LINK"},
 	{"UTF-16LE, two charsets", "text/html; charset=utf-16le; charset=utf-8", "WIDELINK"},
 	{"UTF-16LE after a malformed parameter", "text/html; x; =; charset=utf-16le", "WIDELINK"},

@@ -17,7 +17,7 @@ func editTag(tag []byte, changes []attribute, ascii bool) []byte {
 	at := 0
 	scanAttributes(tag, func(key []byte, from, start, end int, quote byte) {
 		for i, c := range changes {
-			if c.key == "" || !strings.EqualFold(string(key), c.key) {
+			if c.key == "" || !isKey(key, c.key) {
 				continue
 			}
 			changes[i].key = "" // only the first attribute of that name counts
@@ -39,6 +39,23 @@ func editTag(tag []byte, changes []attribute, ascii bool) []byte {
 		}
 	})
 	return append(out, tag[at:]...)
+}
+
+// isKey reports whether key is the attribute name lower. It ignores the case of
+// ASCII letters only, as browsers do: "\u017frc" is not src.
+func isKey(key []byte, lower string) bool {
+	if len(key) != len(lower) {
+		return false
+	}
+	for i, c := range key {
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // appendValue appends an attribute value and escapes it for the given quotation
