@@ -85,8 +85,9 @@ func ExtractCopy(scheme func(name string) fetch.Scheme, retrieved uri.URI, media
 // Rewrite writes HTML and SVG in a form that all browsers read in the same way:
 // outside the tags that it has parsed, a "<" before a letter is escaped. An xmp
 // element becomes pre. The attributes of link, meta, base, iframe and script
-// elements are serialized again. Such an element is left out if its tag is longer
-// than 256 KiB. The links of other tags of this length are not replaced.
+// elements are serialized again. Such an element, or another frame or object, is
+// left out if its tag is longer than 256 KiB. The links of other tags of this
+// length are not replaced.
 //
 // Rewrite empties the href attribute of a base element and makes relative
 // references absolute. It also empties the href attribute of connection hints,

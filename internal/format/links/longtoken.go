@@ -37,7 +37,7 @@ func (w *walk) resume(t *tokens, raw []byte) (done bool, err error) {
 }
 
 // resumeTag skips the end of a tag that is longer than the limit. raw is its
-// start. Of the elements that isSerialized reports, only the name is copied.
+// start. Elements that can cause connections are left out.
 func (w *walk) resumeTag(t *tokens, raw []byte) error {
 	var s tagScanner
 	s.end(raw)
@@ -52,7 +52,7 @@ func (w *walk) resumeTag(t *tokens, raw []byte) error {
 	name := strings.ToLower(string(tagName(raw[1:])))
 	t.startElement(name, false)
 	written := w.normalTag(t, raw)
-	isCopied := !isSerialized(name)
+	isCopied := !isSerialized(name) && !isFrame(localName(name), "src") && !isFrame(localName(name), "data")
 	if !isCopied {
 		written = nil
 		if t.text != "" { // the content must remain inside an element

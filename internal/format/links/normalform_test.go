@@ -72,6 +72,20 @@ func TestNormalForm(t *testing.T) {
 	}
 }
 
+// TestLongFrame verifies that Rewrite leaves out an element that displays another
+// document if its tag is too long to be read.
+func TestLongFrame(t *testing.T) {
+	long := strings.Repeat("x", maxToken)
+	for _, element := range []string{"embed", "object", "frame", "iframe", "FRAME"} {
+		in := "a<" + element + " title='" + long + "' src=//o data=//o>b"
+		var out strings.Builder
+		err := Rewrite(&out, schemeNamed, uri.MustParse(here), "text/html", nil, strings.NewReader(in), func(Link) string { return "" })
+		if got := strings.Replace(out.String(), `<iframe type="text/plain">`, "", 1); err != nil || got != "ab" {
+			t.Errorf("%s: %v, %.80q", element, err, got)
+		}
+	}
+}
+
 // TestRewriteMemory verifies that the memory use of Rewrite does not depend on
 // the size of a document.
 func TestRewriteMemory(t *testing.T) {
