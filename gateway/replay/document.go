@@ -64,9 +64,13 @@ func (s *Site) rewrite(w http.ResponseWriter, r *http.Request, n name, resp *fet
 	}
 }
 
-// replacement returns the URL that replaces a link. Links of the archived origin
-// have no host, so that scripts find the same references as in the original.
+// replacement returns the URL that replaces a link, or "" if the link remains
+// unchanged. Links of the archived origin have no host, so that scripts find the
+// same references as in the original.
 func (s *Site) replacement(n name, l links.Link) string {
+	if l.Template {
+		return "" // scripts read the template
+	}
 	to := n
 	if to.setOrigin(l.URL) && to == n {
 		return targetOf(l.URL)

@@ -37,6 +37,11 @@ type Link struct {
 	// PageNoFollow is true if a robots directive of the document forbids
 	// following its links. NoFollow is then true too.
 	PageNoFollow bool
+
+	// Template is true if the link is in markup inside a script element, such as
+	// an element with the type text/template. Only Rewrite finds these links. A
+	// browser that shows the copy without scripts may read them as elements.
+	Template bool
 }
 
 // Extract returns an iterator over the links of a response. The links of the
@@ -79,8 +84,8 @@ func ExtractCopy(scheme func(name string) fetch.Scheme, retrieved uri.URI, media
 // Rewrite copies a document to out and replaces its references. For each link
 // in the body, Rewrite calls replace. This function returns the new reference,
 // which may be relative, or "" to keep the reference unchanged. Unlike Extract,
-// Rewrite also finds the targets of forms with method POST. Rewrite appends
-// the fragment of the original reference.
+// Rewrite also finds the targets of forms with method POST, and links in
+// templates. Rewrite appends the fragment of the original reference.
 //
 // Rewrite writes HTML and SVG in a form that all browsers read in the same way:
 // outside the tags that it has parsed, a "<" before a letter is escaped. An xmp

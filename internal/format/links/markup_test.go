@@ -158,6 +158,8 @@ func TestRewrite(t *testing.T) {
 			`<a href=""><a href=""><a href=""><area href=''><a href="#x"><a href="javascript:x"><a href="mailto:x">`},
 		{"animated link", "text/html", `<svg><a><set attributeName=xlink:href to=//x><animate attributeName="href" values="//x"><set attributeName=fill to=red></a></svg>`,
 			`<svg><a><set data-attributeName=xlink:href to=//x><animate data-attributeName="href" values="//x"><set attributeName=fill to=red></a></svg>`},
+		{"template that browsers read as elements", "text/html", `<noembed><script type=text/template></noembed><a href=//h/o></a></script><svg><title><p></title><script type=text/x><p><a href=x>`,
+			`<noembed><script type="text/template"></noembed><a href="L/o"></a></script><svg><title><p></title><script type="text/x"><p><a href="L/d/x"></script>`},
 		{"letters that fold to s and k", "text/html", "<embed \u017frc=a src=b><svg><a xlin\u212a:href=a XLINK:href=b></a></svg>",
 			"<embed \u017frc=a src=\"L/d/b\"><svg><a xlin\u212a:href=a XLINK:href=\"L/d/b\"></a></svg>"},
 		{"text", "text/plain", `<a href=x>`, `<a href=x>`},

@@ -143,11 +143,14 @@ func (w *walk) normalText(t *tokens, script string, raw []byte) []byte {
 	return escapeMarkup(raw)
 }
 
-// normalize returns the normal form of markup inside a script element. It does
-// not replace links.
+// normalize returns the normal form of markup inside a script element. Its links
+// have the field Template.
 func (w *walk) normalize(text string) string {
 	inner := *w
-	inner.visit = func(Link) (string, bool) { return "", true }
+	inner.visit = func(l Link) (string, bool) {
+		l.Template = true
+		return w.visit(l)
+	}
 	inner.stated = false
 	if to, ok := inner.visitNested(text, w.raw); ok {
 		return to

@@ -146,9 +146,13 @@ func (b *browser) coding(c *frontier.Capture, file io.Reader) string {
 }
 
 // target returns the URL that replaces a link in a copied page. This is the
-// relative path of a copy, or the absolute URL if there is no copy. The
-// parameter from is the path of the page.
+// relative path of a copy, or the absolute URL if there is no copy. The result ""
+// means that the link remains unchanged. The parameter from is the path of the
+// page.
 func (b *browser) target(from string, l links.Link) string {
+	if l.Template {
+		return "" // scripts of the copy read the template
+	}
 	c, ok := b.captureOf(l.URL)
 	switch {
 	case !ok:
