@@ -98,6 +98,8 @@ var connectingPages = []struct{ name, media, body string }{
 	{"XHTML with another prefix", "application/xhtml+xml", "<x xmlns:ü='http://www.w3.org/1999/xhtml'><title><ü:link rel='preconnect' href='http://HOST'/></title></x>"},
 	{"XHTML CDATA", "application/xhtml+xml", xhtml + "<p><![CDATA[><!--]]></p>XLINK<!-- --></html>"},
 	{"XHTML attributes in two cases", "application/xhtml+xml", xhtml + "<link REL='help' rel='preconnect' HREF='' href='http://HOST'/></html>"},
+	{"XHTML attributes of embed in two cases", "application/xhtml+xml", xhtml + "<embed SRC='x' src='http://HOST/'/></html>"},
+	{"XHTML attributes of object in two cases", "application/xhtml+xml", xhtml + "<object DATA='x' data='http://HOST/'/></html>"},
 	{"XHTML entity", "application/xhtml+xml", "<!DOCTYPE html [<!ENTITY e \"XLINK\">]>" + xhtml + "&e;</html>"},
 	{"XHTML entity in an attribute", "application/xhtml+xml", "<!DOCTYPE html [<!ENTITY e \"preconnect\">]>" + xhtml + "<link rel='&e;' href='http://HOST'/></html>"},
 	{"XHTML default attribute", "application/xhtml+xml", "<!DOCTYPE html [<!ATTLIST link rel CDATA \"preconnect\" href CDATA \"http://HOST\">]>" + xhtml + "<link/></html>"},

@@ -20,7 +20,7 @@ const (
 // contain a reference or determine the meaning of another attribute.
 func isRelevant(element, key string) bool {
 	switch key {
-	case "href", "xlink:href", "src", "srcset", "style", "background", "data", "poster", "longdesc", "cite",
+	case "src", "srcset", "style", "background", "data", "poster", "longdesc", "cite",
 		"lowsrc", "dynsrc", "manifest", "archive", "code", "codebase", "imagesrcset",
 		"data-src", "data-srcset", "data-original", "data-lazy-src", "ping", "srcdoc",
 		"formaction", "formmethod":
@@ -40,19 +40,24 @@ func isRelevant(element, key string) bool {
 	case "property", "itemprop", "http-equiv", "content":
 		return element == "meta"
 	}
-	return false
+	return isHref(key)
 }
+
+// isHref reports whether an attribute is href, or may be href of XLink. In XML,
+// the namespace of XLink can have any prefix.
+func isHref(key string) bool { return localName(key) == "href" }
 
 // classifyAttribute returns the link kind and the syntax of the references in
 // an attribute of the element e. key is the name of the attribute.
 func classifyAttribute(e *element, key string) (Kind, syntax) {
+	if isHref(key) {
+		return classifyHref(e)
+	}
 	switch key {
 	case "style":
 		return Requisite, syntaxCSS
 	case "background":
 		return Requisite, syntaxURL
-	case "href", "xlink:href":
-		return classifyHref(e)
 	case "src", "data-src", "data-original", "data-lazy-src":
 		return classifySrc(e.name)
 	case "srcset", "data-srcset":
@@ -238,10 +243,11 @@ func isFrame(element, key string) bool {
 	return false
 }
 
-// isAnimatedLink reports whether an SVG animation changes the target of a link.
+// isAnimatedLink reports whether an SVG animation changes the target of a link. A
+// document can define the entities in the name of the attribute.
 func isAnimatedLink(e *element) bool {
-	name := e.get("attributename")
-	return (e.name == "set" || e.name == "animate") && localName(strings.TrimSpace(name)) == "href"
+	name := strings.TrimSpace(e.get("attributename"))
+	return (e.name == "set" || e.name == "animate") && (localName(name) == "href" || strings.Contains(name, "&"))
 }
 
 // isSpeculationRules reports whether a script element contains rules for pages

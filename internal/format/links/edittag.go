@@ -41,6 +41,33 @@ func editTag(tag []byte, changes []attribute, ascii bool) []byte {
 	return append(out, tag[at:]...)
 }
 
+// withoutRepeated returns a start tag of an XML document without the attributes
+// whose names differ from that of an earlier attribute only in their case. The
+// tokenizer ignores them, but a browser reads HREF and href as two attributes.
+func withoutRepeated(tag []byte) []byte {
+	var out []byte
+	at := 0
+	seen := map[string]bool{}
+	scanAttributes(tag, func(key []byte, from, start, end int, quote byte) {
+		name := string(bytes.ToLower(key))
+		if !seen[name] {
+			seen[name] = true
+			return
+		}
+		switch {
+		case start == 0:
+			end = from + len(key)
+		case quote != 0:
+			end++
+		}
+		out, at = append(out, tag[at:from]...), end
+	})
+	if at == 0 {
+		return tag
+	}
+	return append(out, tag[at:]...)
+}
+
 // isKey reports whether key is the attribute name lower. It ignores the case of
 // ASCII letters only, as browsers do: "\u017frc" is not src.
 func isKey(key []byte, lower string) bool {

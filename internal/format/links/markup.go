@@ -31,6 +31,9 @@ func (w *walk) visitMarkup(in *pushback, xml bool) error {
 			}
 			continue
 		case html.StartTagToken, html.SelfClosingTagToken:
+			if t.xml && w.out != nil {
+				raw = withoutRepeated(raw)
+			}
 			name, edited := w.visitTag(t.Tokenizer, raw, kind == html.SelfClosingTagToken)
 			t.startElement(name, kind == html.SelfClosingTagToken)
 			raw = w.normalTag(t, edited)

@@ -159,9 +159,14 @@ func TestRewrite(t *testing.T) {
 		{"animated link", "text/html", `<svg><a><set attributeName=xlink:href to=//x><animate attributeName="href" values="//x"><set attributeName=fill to=red></a></svg>`,
 			`<svg><a><set data-attributeName=xlink:href to=//x><animate data-attributeName="href" values="//x"><set attributeName=fill to=red></a></svg>`},
 		{"template that browsers read as elements", "text/html", `<noembed><script type=text/template></noembed><a href=//h/o></a></script><svg><title><p></title><script type=text/x><p><a href=x>`,
-			`<noembed><script type="text/template"></noembed><a href="L/o"></a></script><svg><title><p></title><script type="text/x"><p><a href="L/d/x"></script>`},
+			`<noembed><script type="text/template"></noembed><a href="L/o"></a></script><svg><title><p></title><script type="text/x"><p><a href="L/d/x">`},
+		{"XLink with another prefix", "image/svg+xml", `<svg xmlns:q="http://www.w3.org/1999/xlink"><a q:href="x"/></svg>`,
+			`<svg xmlns:q="http://www.w3.org/1999/xlink"><a q:href="L/d/x"/></svg>`},
+		{"animated link with an entity", "image/svg+xml", `<a><set attributeName="h&e;" to="//x"/></a>`, `<a><set data-attributeName="h&e;" to="//x"/></a>`},
+		{"attributes in two cases", "application/xhtml+xml", `<a HREF="#" href='//o' id="i" Id/><embed SRC="x" src="//o"/><object DATA="x" data="//o" Data="//p"/>`,
+			`<a HREF="#"  id="i" /><embed SRC="L/d/x" /><object DATA="L/d/x"  />`},
 		{"letters that fold to s and k", "text/html", "<embed \u017frc=a src=b><svg><a xlin\u212a:href=a XLINK:href=b></a></svg>",
-			"<embed \u017frc=a src=\"L/d/b\"><svg><a xlin\u212a:href=a XLINK:href=\"L/d/b\"></a></svg>"},
+			"<embed \u017frc=a src=\"L/d/b\"><svg><a xlin\u212a:href=\"L/d/a\" XLINK:href=\"L/d/b\"></a></svg>"},
 		{"text", "text/plain", `<a href=x>`, `<a href=x>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,7 +2,6 @@ package links
 
 import (
 	"bytes"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,16 +195,22 @@ func (w *walk) normalComment(t *tokens, raw []byte) []byte {
 }
 
 // plainEntity matches the declaration of an entity that contains no markup and
-// no references.
-var plainEntity = lazy.Regexp(`^<!ENTITY\s+[A-Za-z_][\w.-]*\s+("[^"<&%]*"|'[^'<&%]*')\s*>$`)
+// no references. Its groups are the name and the value in quotation marks.
+var plainEntity = lazy.Regexp(`^<!ENTITY\s+([A-Za-z_][\w.-]*)\s+("[^"<&%]*"|'[^'<&%]*')\s*>$`)
 
 // entityOf returns a declaration in an internal subset if a browser may read it,
-// or nil. Other entities could contain elements.
+// or nil. Other entities could contain elements, or have another value than the
+// entity of HTML with the same name, which the tokenizer reads.
 func entityOf(raw []byte) []byte {
-	if plainEntity().Match(raw) {
-		return raw
+	found := plainEntity().FindSubmatch(raw)
+	if found == nil {
+		return nil
 	}
-	return nil
+	reference, value := "&"+string(found[1])+";", string(found[2][1:len(found[2])-1])
+	if known := html.UnescapeString(reference); known != reference && known != value {
+		return nil
+	}
+	return raw
 }
 
 // normalDoctype returns the normal form of a document type declaration. In XML,
@@ -242,17 +247,15 @@ func isSheetOfCSS(raw []byte) bool {
 	if !bytes.HasSuffix(raw, []byte("?>")) {
 		return false
 	}
-	z := html.NewTokenizer(io.MultiReader(strings.NewReader("<x "), bytes.NewReader(raw[len("<?xml-stylesheet"):])))
-	z.Next()
-	_, more := z.TagName()
-	for more {
-		var key, value []byte
-		key, value, more = z.TagAttr()
-		if kind := strings.ToLower(string(value)); string(key) == "type" && (strings.Contains(kind, "xml") || strings.Contains(kind, "xsl")) {
-			return false
+	tag := append([]byte("<x "), raw[len("<?xml-stylesheet"):]...)
+	isCSS := true
+	scanAttributes(tag, func(key []byte, _, start, end int, _ byte) { // the tokenizer ignores the second of TYPE and type
+		kind := strings.ToLower(html.UnescapeString(string(tag[start:end])))
+		if isKey(key, "type") && (strings.Contains(kind, "xml") || strings.Contains(kind, "xsl")) {
+			isCSS = false
 		}
-	}
-	return true
+	})
+	return isCSS
 }
 
 // normalEndTag returns the normal form of an end tag, which has no attributes.

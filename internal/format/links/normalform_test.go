@@ -37,8 +37,8 @@ func TestNormalForm(t *testing.T) {
 		{"refresh that is not understood", page, `<meta http-equiv=refresh content="5"><meta http-equiv=refresh content="0;url=javascript:x">`,
 			`<meta http-equiv="refresh" content="5"><meta http-equiv="refresh" content="">`},
 		{"escape character", page, "a\x1b$B<p title='\x1b'>", "a $B<p title=' '>"},
-		{"control characters after names", page, "<link\x00 rel=preconnect href=//o><link\x1brel=preconnect href=//o><base\x1b href=//o><iframe\x00 src='nosuch:x'><meta\x1b http-equiv=refresh content='0;url=nosuch:x'>",
-			`<link rel="preconnect" href=""><link rel="preconnect" href=""><base href=""><iframe src=""><meta http-equiv="refresh" content="">`},
+		{"control characters after names", page, "<link\x00 rel=preconnect href=//o><link\x1brel=preconnect href=//o><base\x1b href=//o><iframe\x00 src='nosuch:x'></iframe><meta\x1b http-equiv=refresh content='0;url=nosuch:x'>",
+			`<link rel="preconnect" href=""><link rel="preconnect" href=""><base href=""><iframe src=""></iframe><meta http-equiv="refresh" content="">`},
 		{"control characters before names", page, "<a \x1bhref=https:x><embed \x00src=nosuch:x>", `<a  href=""><embed  src="">`},
 		{"control characters in a frame", page, "<iframe srcdoc='<link&#27; rel=preconnect href=//o><link&#0; rel=preconnect href=//o>'>",
 			`<iframe srcdoc="&lt;link&#27; rel=preconnect href=//o>&lt;link` + "\ufffd" + ` rel=preconnect href=//o>">`},
@@ -58,8 +58,10 @@ func TestNormalForm(t *testing.T) {
 		{"CDATA", svg, `<svg><style><![CDATA[a>b{c:"<d>&"}]]></style></svg>`, `<svg><style>a&gt;b{c:"&lt;d&gt;&amp;"}</style></svg>`},
 		{"entities", svg, "<!DOCTYPE svg PUBLIC 'x' [\n<!ENTITY a 'http://x/'>\n<!ENTITY b '<b/>'> <!ENTITY c '&#60;'>%d;<!ATTLIST x y CDATA 'z'>\n]>\n<svg xmlns='&a;'>",
 			"<!DOCTYPE svg PUBLIC 'x' [<!ENTITY a 'http://x/'>]>\n<svg xmlns='&a;'>"},
+		{"entities with names of HTML", svg, "<!DOCTYPE svg [<!ENTITY num 'http://o/'><!ENTITY lt.x 'y'><!ENTITY nbsp '\u00a0'><!ENTITY numx 'z'>]><svg/>",
+			"<!DOCTYPE svg [<!ENTITY nbsp '\u00a0'><!ENTITY numx 'z'>]><svg/>"},
 		{"empty subset", svg, "<!DOCTYPE svg []><svg/>", "<!DOCTYPE svg []><svg/>"},
-		{"transformation", svg, `<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="#x"?><?xml-stylesheet href="a.css"?><svg/>`,
+		{"transformation", svg, `<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="#x"?><?xml-stylesheet TYPE="text/css" type="text/&#120;sl" href="#x"?><?xml-stylesheet href="a.css"?><svg/>`,
 			`<?xml version="1.0"?><?xml-stylesheet href="a.css"?><svg/>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
