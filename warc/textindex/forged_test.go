@@ -1,14 +1,18 @@
 package textindex_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/internal/base/sqlite"
+	"github.com/anyurl/fetch/warc"
 	"github.com/anyurl/fetch/warc/textindex"
 )
 
@@ -107,4 +111,86 @@ func TestLongRows(t *testing.T) {
 			t.Errorf("%s: %d MiB allocated", script, used>>20)
 		}
 	}
+}
+
+// TestForgedSegments searches in an index that has many segments, or segments with
+// many pages of deleted rows. FTS5 needs memory for both before it reads a row.
+func TestForgedSegments(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		segments, deleted int
+	}{
+		{"pages of deleted rows", 1, 60 << 20},
+		{"pages of several segments", 2, 10_000},
+		{"segments", 300, 0},
+		{"segments of the description only", 6 << 20, 0},
+	} {
+		path := write(t, t.TempDir(), "a.warc.gz", samples)
+		open(t, path)
+		forgeSegments(t, path, c.segments, c.deleted)
+		before := peak(t)
+		a, err := warc.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := textindex.New(textindex.PathOf(path), a, byName)
+		_, err = x.Search(t.Context(), textindex.Query{Words: "rocket"})
+		if used := peak(t) - before; err == nil || used > 64<<20 {
+			t.Errorf("%s: %v, %d MiB of memory", c.name, err, used>>20)
+		}
+		if err := errors.Join(x.Close(), a.Close()); err != nil {
+			t.Error(err)
+		}
+		if _, s := open(t, path); s.Replaced == nil {
+			t.Errorf("%s: Build continues the index", c.name)
+		}
+	}
+}
+
+// forgeSegments changes the number of segments of the table word, and the number of
+// pages of deleted rows of each segment. The segments are copies of the first one.
+func forgeSegments(t *testing.T, path string, segments, deleted int) {
+	t.Helper()
+	c, err := sqlite.Open("file:" + textindex.PathOf(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var structure []byte
+	if err := c.Scan("select block from word_data where id=10", nil, &structure); err != nil {
+		t.Fatal(err)
+	}
+	first := int64(structure[13]) // after the cookie, the version, three numbers of the index and two of its level
+	number := func(b []byte, n int) []byte {
+		return append(b, 0x80|byte(n>>28), 0x80|byte(n>>21), 0x80|byte(n>>14), 0x80|byte(n>>7), byte(n&0x7f))
+	}
+	forged := number(number(append(bytes.Clone(structure[:8]), 1), min(segments, 300)), 1)
+	forged = number(append(forged, 0), segments)
+	err = c.Script("begin")
+	for n := range min(segments, 300) {
+		forged = number(append(number(forged, int(first)+n), 1, 1, 1, 1), deleted)
+		forged = append(forged, 0, 9)
+		if n > 0 {
+			err = errors.Join(err,
+				c.Exec("insert or replace into word_data (id, block) select id + ?, block from word_data where id >> 37 = ?", int64(n)<<37, first),
+				c.Exec("insert or replace into word_idx select segid + ?, term, pgno from word_idx where segid = ?", n, first))
+		}
+	}
+	if err := errors.Join(err, c.Exec("update word_data set block=? where id=10", forged), c.Script("commit"), c.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// peak returns the largest amount of memory that the process has used, in bytes.
+func peak(t *testing.T) int {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip("the system does not report the memory of a process")
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kib, err := strconv.Atoi(strings.Fields(rest)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kib << 10
 }

@@ -6,8 +6,8 @@
 // the text itself. Snippets come from the records of the archive.
 //
 // The index of an archive from another person is untrusted. Its schema must equal
-// the schema of this package. It is opened as an immutable file, so that SQLite
-// reads no journal. Each search has a time limit. A result is reported only if
+// the schema of this package, and its tables must have few segments. It is opened
+// as an immutable file, so that SQLite reads no journal. Each search has a time limit. A result is reported only if
 // the archive has its capture.
 package textindex
 
@@ -129,13 +129,17 @@ func openFile(path, parameters string) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// prepare limits the memory of a connection and checks its schema.
+// prepare limits the memory of a connection, and checks its schema and the
+// segments of its tables.
 func prepare(conn *sqlite.Conn) error {
 	defer interruptAfter(conn, context.Background(), searchTime)()
 	if err := conn.Script("pragma temp_store(file); pragma cache_size(-8192); pragma query_only(1)"); err != nil {
 		return err
 	}
-	return checkSchema(conn)
+	if err := checkSchema(conn); err != nil {
+		return err
+	}
+	return checkStructures(conn)
 }
 
 // unusable returns the error for an index that is damaged or foreign.
