@@ -66,8 +66,7 @@ func New(o Options) (a *Authenticator, err error) {
 		return nil, fetch.Local.Errorf("%s: %w", o.Config, err)
 	}
 	if text, err = readFile(o.Cache); err == nil && len(text) > 0 {
-		a.cache = new(credentials.CCache)
-		if err := a.cache.Unmarshal(text); err != nil {
+		if a.cache, err = parseCache(text); err != nil {
 			return nil, fetch.Local.Errorf("%s: %w", o.Cache, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
@@ -30,7 +31,7 @@ func TestFiles(t *testing.T) {
 		{"missing cache", Options{Config: config, Cache: filepath.Join(t.TempDir(), "none")}, 0},
 		{"missing configuration", Options{Config: filepath.Join(t.TempDir(), "none")}, fetch.Local},
 		{"missing keytab", Options{Config: config, Keytab: filepath.Join(t.TempDir(), "none")}, fetch.Local},
-		{"cache with one byte", Options{Config: config, Cache: file("\x05")}, fetch.Protocol},
+		{"cache with one byte", Options{Config: config, Cache: file("\x05")}, fetch.Local},
 		{"cache with a long header", Options{Config: config, Cache: file("\x05\x04\xff\xff\x00")}, fetch.Local},
 		{"cache of another program", Options{Config: config, Cache: file("hello")}, fetch.Local},
 		{"keytab of another program", Options{Config: config, Keytab: file("hello")}, fetch.Local},
@@ -59,6 +60,9 @@ func TestFiles(t *testing.T) {
 // FuzzCache checks that damaged caches give errors.
 func FuzzCache(f *testing.F) {
 	f.Add([]byte("\x05\x04\x00\x0c\x00\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01R\x00\x00\x00\x01a"))
+	alice, service := cachedName("R", "alice"), cachedName("R", "HTTP", "host.test")
+	f.Add([]byte("\x05\x03" + alice + alice + service + "\x00\x11\x00\x11" + number(0) + strings.Repeat("\x7f", 16) + "\x00" + number(0) + number(0) + number(0) +
+		number(3) + "abc" + number(0)))
 	config := filepath.Join(f.TempDir(), "krb5.conf")
 	if err := os.WriteFile(config, []byte("[libdefaults]\n default_realm = R\n"), 0o600); err != nil {
 		f.Fatal(err)
