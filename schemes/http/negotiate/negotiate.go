@@ -77,8 +77,8 @@ func New(o Options) (a *Authenticator, err error) {
 		return nil, err
 	}
 	a.keytab = keytab.New()
-	if err := a.keytab.Unmarshal(text); err != nil {
-		return nil, fetch.Local.Errorf("%s: %w", o.Keytab, err)
+	if a.keytab.Unmarshal(text) != nil { // the error can contain the keys
+		return nil, fetch.Local.Errorf("%s: damaged, or no keytab", o.Keytab)
 	}
 	return a, nil
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,35 @@ func TestTicketOwner(t *testing.T) {
 		token, err := a.Token(t.Context(), refuse, "host.test", c.login)
 		if fetch.FaultOf(err) != c.want || (err == nil) != (token != "") {
 			t.Errorf("%s: %d bytes, %v", c.name, len(token), err)
+		}
+	}
+}
+
+// TestDamagedKeytab checks that the error for a truncated keytab has no key.
+func TestDamagedKeytab(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "krb5.conf")
+	if err := os.WriteFile(config, []byte("[libdefaults]\n default_realm = R\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keys := keytab.New()
+	for range 2 {
+		if err := keys.AddEntry("alice", "R", "secret", time.Now(), 1, etypeID.AES128_CTS_HMAC_SHA1_96); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := keys.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := string(keys.Entries[0].Key.KeyValue)
+	for _, n := range []int{1, len(text) / 3, len(text) - 20, len(text) - 1} {
+		name := filepath.Join(t.TempDir(), "keytab")
+		if err := os.WriteFile(name, text[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := New(Options{Config: config, Keytab: name})
+		if fetch.FaultOf(err) != fetch.Local || strings.Contains(err.Error(), key) {
+			t.Errorf("%d of %d bytes: %q", n, len(text), err)
 		}
 	}
 }
