@@ -198,11 +198,11 @@ func (k *kdc) send(addr string, request []byte) ([]byte, error) {
 }
 
 // readFile returns the content of a small file. A missing name is no file.
-func readFile(name string) ([]byte, error) {
+func readFile(name string, open func(name string) (*os.File, error)) ([]byte, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f, err := os.Open(name)
+	f, err := open(name)
 	if err != nil {
 		return nil, fetch.Local.With(err)
 	}

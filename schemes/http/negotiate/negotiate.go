@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 )
 
 // Options names the files of an Authenticator. An empty name means no file.
@@ -56,7 +58,7 @@ type dialer = func(ctx context.Context, addr string) (net.Conn, error)
 func New(o Options) (a *Authenticator, err error) {
 	defer convertPanic(&err)
 	a = &Authenticator{tickets: map[string]ticket{}}
-	text, err := readFile(o.Config)
+	text, err := readFile(o.Config, os.Open)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +67,8 @@ func New(o Options) (a *Authenticator, err error) {
 	if err != nil && !errors.As(err, &unsupported) {
 		return nil, fetch.Local.Errorf("%s: %w", o.Config, err)
 	}
-	if text, err = readFile(o.Cache); err == nil && len(text) > 0 {
+	// Each user of this machine can create a named pipe with the default name.
+	if text, err = readFile(o.Cache, regularfile.Open); err == nil && len(text) > 0 {
 		if a.cache, err = parseCache(text); err != nil {
 			return nil, fetch.Local.Errorf("%s: %w", o.Cache, err)
 		}
@@ -73,7 +76,7 @@ func New(o Options) (a *Authenticator, err error) {
 	if o.Keytab == "" {
 		return a, nil
 	}
-	if text, err = readFile(o.Keytab); err != nil {
+	if text, err = readFile(o.Keytab, os.Open); err != nil {
 		return nil, err
 	}
 	a.keytab = keytab.New()
