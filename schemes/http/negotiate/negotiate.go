@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jcmturner/gokrb5/v8/client"
@@ -38,7 +37,7 @@ type Authenticator struct {
 	cache  *credentials.CCache // nil without a cache
 	keytab *keytab.Keytab      // nil without a keytab
 
-	mu      sync.Mutex
+	lock    chan struct{}     // guards tickets, also while the KDC is queried; has one element if it is locked
 	tickets map[string]ticket // by user, realm, password and name of the service
 }
 
@@ -57,7 +56,7 @@ type dialer = func(ctx context.Context, addr string) (net.Conn, error)
 // password.
 func New(o Options) (a *Authenticator, err error) {
 	defer convertPanic(&err)
-	a = &Authenticator{tickets: map[string]ticket{}}
+	a = &Authenticator{lock: make(chan struct{}, 1), tickets: map[string]ticket{}}
 	text, err := readFile(o.Config, os.Open)
 	if err != nil {
 		return nil, err
@@ -140,8 +139,12 @@ func (a *Authenticator) Token(
 
 // ticket returns a ticket for the service HTTP on a host.
 func (a *Authenticator) ticket(ctx context.Context, dial dialer, host string, login *fetch.Credential) (ticket, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	select {
+	case a.lock <- struct{}{}:
+		defer func() { <-a.lock }()
+	case <-ctx.Done(): // another request waits for the KDC
+		return ticket{}, context.Cause(ctx)
+	}
 	user, err := a.user(login)
 	if err != nil {
 		return ticket{}, err

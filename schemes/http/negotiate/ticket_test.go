@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jcmturner/gokrb5/v8/credentials"
@@ -103,5 +105,83 @@ func TestDamagedKeytab(t *testing.T) {
 		if fetch.FaultOf(err) != fetch.Local || strings.Contains(err.Error(), key) {
 			t.Errorf("%d of %d bytes: %q", n, len(text), err)
 		}
+	}
+}
+
+// TestWaitingRequest checks that a request does not wait longer than its context
+// allows while another one waits for the KDC.
+func TestWaitingRequest(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "krb5.conf")
+	if err := os.WriteFile(config, []byte("[libdefaults]\n default_realm = R\n[realms]\n R = {\n  kdc = a.test\n }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(Options{Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	login := &fetch.Credential{User: "alice", Password: "secret"}
+	dialed := make(chan struct{})
+	silent := func(ctx context.Context, _ string) (net.Conn, error) {
+		close(dialed)
+		<-ctx.Done()
+		return nil, fetch.Timeout.Errorf("no answer")
+	}
+	first, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go a.Token(first, silent, "host.test", login)
+	<-dialed
+	second, end := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer end()
+	done := make(chan error)
+	go func() {
+		_, err := a.Token(second, nil, "host.test", login)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if fetch.FaultOf(err) != fetch.Timeout {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the request waits for the KDC of the other request")
+		cancel()
+		<-done
+	}
+}
+
+// TestSilentKDC checks the time in which a KDC must answer.
+func TestSilentKDC(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "krb5.conf")
+	if err := os.WriteFile(config, []byte("[libdefaults]\n default_realm = R\n[realms]\n R = {\n  kdc = a.test\n  kdc = b.test\n }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, serve := range map[string]func(net.Conn){
+		"silent":        func(c net.Conn) { c.Read(make([]byte, 4096)) },
+		"reads nothing": func(net.Conn) {},
+		"slow": func(c net.Conn) {
+			c.Read(make([]byte, 4096))
+			for _, err := c.Write([]byte{0, 0, 0xff, 0xff}); err == nil; _, err = c.Write([]byte{0x7e}) {
+				time.Sleep(time.Second)
+			}
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			a, err := New(Options{Config: config})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var serving sync.WaitGroup
+			dial := func(context.Context, string) (net.Conn, error) {
+				c, server := net.Pipe()
+				serving.Go(func() { serve(server) })
+				return c, nil
+			}
+			start := time.Now()
+			_, err = a.Token(t.Context(), dial, "host.test", &fetch.Credential{User: "alice", Password: "secret"})
+			if used := time.Since(start); err == nil || used > 2*kdcTime {
+				t.Errorf("%s: %v, %v", name, used, err)
+			}
+			serving.Wait()
+		})
 	}
 }
