@@ -119,6 +119,10 @@ func PeerOf(c net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
+// IsProxied reports whether c goes through a proxy. PeerOf does not answer this,
+// because the address of a server can be known although a proxy connects to it.
+func (c *conn) IsProxied() bool { return !c.proxy.URL.IsZero() }
+
 // SetIdleTimeout sets the maximum time that a read or a write of c waits for
 // the next byte. Zero means no limit, which suits interactive sessions.
 // SetIdleTimeout has no effect if c was not opened by a Net.

@@ -42,7 +42,7 @@ func (d *dialer) dialTLS(ctx context.Context, addr string) (*tls.Conn, *eofConn,
 		}
 		if a == nil {
 			n, _ := strconv.ParseUint(port, 10, 16)
-			a, err = d.ech.newAttempt(ctx, d.env.TLS, host, uint16(n), addr, fetch.PeerOf(tcp).IsValid())
+			a, err = d.ech.newAttempt(ctx, d.env.TLS, host, uint16(n), addr, isDirect(tcp))
 			if err != nil {
 				tcp.Close()
 				return nil, nil, err
@@ -54,6 +54,22 @@ func (d *dialer) dialTLS(ctx context.Context, addr string) (*tls.Conn, *eofConn,
 			return conn, raw, err
 		}
 	}
+}
+
+// isDirect reports whether c goes to an address of the server, and not through a
+// proxy or a Unix domain socket.
+func isDirect(c net.Conn) bool {
+	for own := c; own != nil; {
+		if p, ok := own.(interface{ IsProxied() bool }); ok {
+			return !p.IsProxied() && fetch.PeerOf(c).IsValid()
+		}
+		below, ok := own.(interface{ NetConn() net.Conn })
+		if !ok {
+			return false
+		}
+		own = below.NetConn()
+	}
+	return false
 }
 
 // An eofConn is a connection that records whether Read has returned io.EOF.

@@ -1,6 +1,8 @@
 package http_test
 
 import (
+	"context"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -90,5 +92,41 @@ func TestProxy(t *testing.T) {
 				t.Errorf("%d connections, want 1", s.conns)
 			}
 		})
+	}
+}
+
+// TestProxyECH checks that no DNS query for Encrypted Client Hello names a server
+// behind a proxy, also if the address of the server is known.
+func TestProxyECH(t *testing.T) {
+	page := &fetch.Source{URL: uri.MustParse("https://page/"), Peer: netip.MustParseAddr("8.8.4.4")}
+	for _, c := range []struct {
+		name, proxy string
+		from        *fetch.Source
+		queries     int
+	}{
+		{"typed, no proxy", "", nil, 1},
+		{"link, no proxy", "", page, 1},
+		{"typed", "http://proxy:3128", nil, 0},
+		{"link", "http://proxy:3128", page, 0},
+		{"link, https page of the same server", "http://proxy:3128", &fetch.Source{URL: uri.MustParse("https://h/"), Peer: page.Peer}, 0},
+	} {
+		queries := 0
+		ech := &http.ECH{Configs: func(context.Context, string, uint16, string) ([]byte, error) {
+			queries++
+			return nil, nil
+		}}
+		s := &script{}
+		var changes []func(*fetch.Options)
+		if c.proxy != "" {
+			s.replies, changes = [][]string{{"HTTP/1.1 200 x\r\n\r\n"}}, []func(*fetch.Options){withProxy(c.proxy)}
+		}
+		req := newRequest("https://h/")
+		req.From = c.from
+		if _, _, err := get(t, s.newClient(t, http.Options{ECH: ech}, changes...), req); err == nil || s.connCount() != 1 {
+			t.Errorf("%s: %d connections, %v", c.name, s.connCount(), err)
+		}
+		if queries != c.queries {
+			t.Errorf("%s: %d queries, want %d", c.name, queries, c.queries)
+		}
 	}
 }
