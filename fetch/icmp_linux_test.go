@@ -25,7 +25,7 @@ func TestClosedPort(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.SetDeadline(time.Now().Add(10 * time.Second))
+			c.SetDeadline(time.Now().Add(time.Minute))
 			if _, err := c.Write([]byte("hello")); err != nil {
 				t.Fatal(err)
 			}

@@ -70,7 +70,7 @@ func (s *tmuxSession) waitFor(ok func() bool, otherwise func() string) {
 	s.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(15 * time.Second); !ok(); <-tick.C {
+	for end := time.Now().Add(commandtest.WaitTimeout); !ok(); <-tick.C {
 		if time.Now().After(end) {
 			s.t.Fatal(otherwise())
 		}

@@ -124,7 +124,7 @@ func signalFetch(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(c.Start())
 	done := make(chan error, 1)
 	go func() { done <- c.Wait() }()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(commandtest.WaitTimeout)
 	for waiting := true; waiting; {
 		select {
 		case <-deadline:

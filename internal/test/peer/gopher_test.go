@@ -15,7 +15,7 @@ import (
 // getItem sends one gopher request and returns the complete reply.
 func getItem(t *testing.T, conn net.Conn, request string) string {
 	t.Helper()
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, request); err != nil {

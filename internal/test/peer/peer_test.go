@@ -69,7 +69,7 @@ func TestStop(t *testing.T) {
 	defer conn.Close()
 	s.Stop()
 	s.Stop()
-	if err := conn.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Read(make([]byte, 1)); err == nil || isTimeout(err) {
@@ -115,7 +115,7 @@ func tryCurl(t *testing.T, args ...string) (string, error) {
 // each reply.
 func talk(t *testing.T, conn net.Conn, lines ...string) []string {
 	t.Helper()
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	r := bufio.NewReader(conn)

@@ -14,7 +14,7 @@ import (
 // readUntil reads from a session until the text want has arrived.
 func readUntil(t *testing.T, conn net.Conn, want string) {
 	t.Helper()
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	var got strings.Builder

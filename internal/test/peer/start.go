@@ -21,7 +21,7 @@ type command struct {
 }
 
 const (
-	startTime = 20 * time.Second      // time limit for the start of a server on a busy machine
+	startTime = 2 * time.Minute       // time limit for the start of a server on a busy machine
 	retryTime = 20 * time.Millisecond // time between two attempts to connect
 )
 

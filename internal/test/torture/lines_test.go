@@ -73,7 +73,7 @@ func send(data <-chan net.Conn, text string) string {
 			return "426 broken"
 		}
 		return "226 done"
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		return "425 nobody comes"
 	}
 }

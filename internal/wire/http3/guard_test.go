@@ -267,7 +267,7 @@ func TestReadFrames(t *testing.T) {
 		}
 		return conn.guard.total, conn.guard.ended, requests
 	}
-	until := time.Now().Add(30 * time.Second)
+	until := time.Now().Add(2 * time.Minute)
 	total, ended, requests := stored()
 	for ; total > 0 && time.Now().Before(until); total, ended, requests = stored() { // until SETTINGS are read
 		runtime.Gosched()

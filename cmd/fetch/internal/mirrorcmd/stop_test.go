@@ -1,6 +1,8 @@
 package mirrorcmd_test
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -29,13 +31,16 @@ func TestMirrorStop(t *testing.T) {
 			url := site.URL + "/"
 			dir := filepath.Join(t.TempDir(), "arc")
 			c := commandtest.Command("fetch", "--no-config", "mirror", "--warc", "--output-dir", dir, url)
+			var messages bytes.Buffer
+			c.Stderr = &messages
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			waitFor(t, func() bool { // both small objects are complete
-				text, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
-				return err == nil && strings.Contains(string(text), `/small"`)
-			})
+			if text := waitForText(filepath.Join(dir, "crawl.jsonl"), `/small"`); text != "" { // else both small objects are complete
+				c.Process.Kill()
+				c.Wait()
+				t.Fatalf("crawl.jsonl: %s\nmessages: %s", text, &messages)
+			}
 			commandtest.Run(t, 3, "mirror", "--output-dir", dir, url)
 			commandtest.Run(t, 3, "verify", dir)
 			for _, args := range [][]string{{"--manifest"}, {"--wacz", filepath.Join(t.TempDir(), "x.wacz")}} {
@@ -103,17 +108,18 @@ func newStoppedSite(t *testing.T) *stoppedSite {
 	return s
 }
 
-// waitFor waits until another process has reached the state that done tests.
-func waitFor(t *testing.T, done func() bool) {
-	t.Helper()
+// waitForText waits until the file contains text. If it does not, waitForText
+// returns its content after commandtest.WaitTimeout.
+func waitForText(file, text string) string {
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()
-	deadline := time.After(20 * time.Second)
-	for !done() {
-		select {
-		case <-ticks.C:
-		case <-deadline:
-			t.Fatal("the condition was not met in time")
+	for end := time.Now().Add(commandtest.WaitTimeout); ; <-ticks.C {
+		content, err := os.ReadFile(file)
+		switch {
+		case err == nil && strings.Contains(string(content), text):
+			return ""
+		case time.Now().After(end):
+			return fmt.Sprintf("%s, %v", content, err)
 		}
 	}
 }
