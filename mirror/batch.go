@@ -79,9 +79,11 @@ func (c *crawl) commit(l *frontier.Lease, visits []*visit) error {
 		for i, v := range visits {
 			c.report.addVisit(v, events[i])
 		}
-		c.report.progress(func() (frontier.Stats, error) { return c.queue.Stats(c.ending) })
+		c.report.progress(c.stats)
 	})
 }
+
+func (c *crawl) stats() (frontier.Stats, error) { return c.queue.Stats(c.ending) }
 
 // entry returns the archive entry that records the visit v.
 func (c *crawl) entry(v *visit) archive.Entry {

@@ -26,6 +26,7 @@ type report struct {
 	summary      Summary
 	newMessages  int64     // number of new objects with the state Kept and of new messages
 	lastProgress time.Time // time of the last call of onProgress
+	stale        bool      // a call of onProgress was omitted since then
 	untrusted    int64     // number of URLs that are left for a run whose seeds the user enters
 	hint         string    // advice for the first URL that is denied because the user did not enter its seed
 	statistics   crawlreport.Collector
@@ -57,12 +58,21 @@ func (r *report) progress(stats func() (frontier.Stats, error)) {
 	}
 	now := r.now()
 	if now.Sub(r.lastProgress) < progressInterval {
+		r.stale = true
 		return
 	}
-	r.lastProgress = now
+	r.lastProgress, r.stale = now, false
 	if s, err := stats(); err == nil {
 		r.setPending(s)
 		r.onProgress(Progress{r.summary, s.Hosts})
+	}
+}
+
+// lateProgress calls onProgress if the numbers of its last call are old, as when
+// one visit takes long after many others.
+func (r *report) lateProgress(stats func() (frontier.Stats, error)) {
+	if r.stale {
+		r.progress(stats)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 const watchInterval = 2 * time.Second
 
 // watch checks the settings of the visited hosts and the limits of the crawl
-// until ctx ends. With a shared frontier, it also stores heartbeats of this
+// until ctx ends, and reports progress that was not reported. With a shared frontier, it also stores heartbeats of this
 // worker, and resets end if the limits were changed.
 func (c *crawl) watch(ctx context.Context, end *deadline) error {
 	every := time.NewTicker(watchInterval)
@@ -23,6 +23,7 @@ func (c *crawl) watch(ctx context.Context, end *deadline) error {
 		case <-ctx.Done():
 			return nil
 		case now := <-every.C:
+			c.archive.BetweenCommits(func() { c.report.lateProgress(c.stats) })
 			err := c.checkHosts(ctx)
 			if err == nil && c.shared != nil {
 				err = c.reportRates(ctx, now, &rates)

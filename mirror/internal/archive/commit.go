@@ -79,6 +79,15 @@ func (a *Archive) Commit(ctx context.Context, l *frontier.Lease, batch []Entry, 
 	return Classify(errors.Join(err, c.log()))
 }
 
+// BetweenCommits calls f, and no Commit calls committed meanwhile. If a batch is
+// being committed, BetweenCommits does not call f.
+func (a *Archive) BetweenCommits(f func()) {
+	if a.commits.TryLock() {
+		defer a.commits.Unlock()
+		f()
+	}
+}
+
 // log writes the lines of the batch to the journal.
 func (c *commit) log() error {
 	var lines []byte
