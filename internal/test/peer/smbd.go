@@ -3,7 +3,9 @@ package peer
 import (
 	"encoding/binary"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 
@@ -25,6 +27,7 @@ func Smbd(t TB, global ...string) *Server {
 	for _, dir := range []string{"private", "lock", "state", "cache", "run", "rpc"} {
 		s.mkdir(filepath.Join(s.Dir, dir), "")
 	}
+	t.Cleanup(s.endHelper)
 	passwords := filepath.Join(s.Dir, "smbpasswd")
 	s.write(passwords, fmt.Appendf(nil, "%s:65534:%032d:%X:[U          ]:LCT-60000000:\n", User, 0, ntHash(Password)), 0o600, "")
 	more := strings.Join(global, "\n")
@@ -33,6 +36,23 @@ func Smbd(t TB, global ...string) *Server {
 		config := s.config("smb.conf", fmt.Sprintf(smbConfig, s.Dir, base, host, passwords, s.Root, more, User))
 		return command{path: program, env: env, args: []string{"--foreground", "--no-process-group", "--debug-stdout", "--configfile=" + config}}
 	})
+}
+
+// endHelper stops smbd, and ends samba-dcerpcd, which smbd starts in a session of
+// its own when a client requests the list of shares.
+func (s *Server) endHelper() {
+	if s.end != nil {
+		s.end()
+	}
+	text, err := os.ReadFile(filepath.Join(s.Dir, "run", "samba-dcerpcd.pid"))
+	if err != nil {
+		return
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+		if p, err := os.FindProcess(pid); err == nil {
+			kill(p)
+		}
+	}
 }
 
 const smbConfig = `[global]
