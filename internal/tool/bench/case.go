@@ -117,12 +117,17 @@ func (c Case) compare(b *block, opts options) []row {
 }
 
 // measure runs the programs in turn. It returns the results of each program.
+// Before a program writes to the disk, the data of the earlier ones are written,
+// so that its syncs do not wait for them.
 func (c Case) measure(b *block, opts options, programs []program) [][]usage {
 	samples := make([][]usage, len(programs))
 	for range opts.runs {
 		for i, p := range programs {
 			if p.path == "" {
 				continue
+			}
+			if c.Disk {
+				writeBack()
 			}
 			u, err := p.measure(b.ctx, max(c.Starts, 1))
 			if err != nil {

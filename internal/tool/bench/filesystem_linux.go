@@ -26,3 +26,6 @@ func fileSystem(dir string) string {
 	}
 	return fmt.Sprintf("file system %#x", s.Type)
 }
+
+// writeBack writes all data that the system keeps in memory for its disks.
+func writeBack() { unix.Sync() }

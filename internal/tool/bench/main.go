@@ -84,8 +84,9 @@ func bench(ctx context.Context, opts options, all []Case, only *regexp.Regexp) b
 		b := &block{ctx: ctx}
 		b.run(func() { rows = append(rows, c.compare(b, opts)...) })
 		ok = ok && !b.failed
-		if ctx.Err() != nil {
-			return false
+		if ctx.Err() != nil { // the cases that were measured are printed
+			ok = false
+			break
 		}
 	}
 	for _, r := range rows {
@@ -98,7 +99,7 @@ func bench(ctx context.Context, opts options, all []Case, only *regexp.Regexp) b
 		}
 		return ok
 	}
-	least, err := minMemory(ctx)
+	least, err := minMemory(context.WithoutCancel(ctx))
 	if err == nil {
 		err = print(os.Stdout, rows, least)
 	}
