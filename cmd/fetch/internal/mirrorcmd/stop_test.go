@@ -37,7 +37,7 @@ func TestMirrorStop(t *testing.T) {
 				t.Fatal(err)
 			}
 			if text := waitForText(filepath.Join(dir, "crawl.jsonl"), `/small"`); text != "" { // else both small objects are complete
-				c.Process.Kill()
+				c.Process.Signal(syscall.SIGQUIT) // prints the stacks of all goroutines
 				c.Wait()
 				t.Fatalf("crawl.jsonl: %s\nmessages: %s", text, &messages)
 			}
@@ -109,11 +109,12 @@ func newStoppedSite(t *testing.T) *stoppedSite {
 }
 
 // waitForText waits until the file contains text. If it does not, waitForText
-// returns its content after commandtest.WaitTimeout.
+// returns its content after 20 seconds, which has happened once for an unknown
+// reason.
 func waitForText(file, text string) string {
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()
-	for end := time.Now().Add(commandtest.WaitTimeout); ; <-ticks.C {
+	for end := time.Now().Add(20 * time.Second); ; <-ticks.C {
 		content, err := os.ReadFile(file)
 		switch {
 		case err == nil && strings.Contains(string(content), text):
