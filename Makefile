@@ -53,10 +53,12 @@ help:
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/fetch ./cmd/fetch
 
+# Several tests build the command at the same time. The first "go build" fills
+# the cache for all of them.
 test: peers
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "run gofmt -w on:" $$files; exit 1; }
-	go vet ./...
-	go test -race -p $(JOBS) -gcflags='$(NORACE)' -timeout $(HANG) ./...
+	go build ./...
+	go test -race -vet=all -p $(JOBS) -gcflags='$(NORACE)' -timeout $(HANG) ./...
 
 # scheme-tests are the packages that test-scheme tests: those that import the
 # scheme in the folder schemes/$(S), also only in tests; the tests that every
