@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/peer"
-	"github.com/anyurl/fetch/uri"
 )
 
 // zstdRecords returns similar records with large enough blocks for a dictionary.
@@ -336,125 +334,5 @@ func TestDamagedZstd(t *testing.T) {
 		if intact < 2 || intact > 3 {
 			t.Errorf("byte %d: %d of 3 records are intact", i, intact)
 		}
-	}
-}
-
-// TestDictionaryCache replays records of several files with dictionaries in
-// turn.
-func TestDictionaryCache(t *testing.T) {
-	records := zstdRecords(100)
-	dir := t.TempDir()
-	var paths []string
-	for _, c := range compressWithZstd(t, records) {
-		path := filepath.Join(dir, c.name)
-		if err := os.WriteFile(path, c.file, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, path)
-	}
-	a, err := Open(paths...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	n := 0
-	for l, err := range a.Lookup(uri.MustParse("http://h.example/5")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := a.Replay(t.Context(), &fetch.Request{URL: uri.MustParse("http://h.example/5")}, l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		if err != nil || !strings.Contains(string(body), "Page 5<") {
-			t.Errorf("%s: got %q, %v", l.File, body, err)
-		}
-		resp.Body.Close()
-		n++
-	}
-	if n != len(paths) {
-		t.Errorf("%d captures, want %d", n, len(paths))
-	}
-}
-
-// storedFile counts the reads at the start of a file.
-type storedFile struct {
-	*bytes.Reader
-	starts *int
-}
-
-func (f storedFile) ReadAt(p []byte, offset int64) (int, error) {
-	if offset == 0 {
-		*f.starts++
-	}
-	return f.Reader.ReadAt(p, offset)
-}
-
-func (storedFile) Close() error               { return nil }
-func (storedFile) Stat() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
-
-// oneFile is a file system with one file.
-type oneFile struct {
-	name   string
-	data   []byte
-	starts *int
-}
-
-func (f oneFile) Open(name string) (fs.File, error) {
-	if name != f.name {
-		return nil, fs.ErrNotExist
-	}
-	return storedFile{bytes.NewReader(f.data), f.starts}, nil
-}
-
-// TestStoredDictionary replays records of a file in a store. The dictionary is
-// read once.
-func TestStoredDictionary(t *testing.T) {
-	starts := 0
-	for _, c := range compressWithZstd(t, zstdRecords(100)) {
-		if c.dictionary == "none" {
-			continue
-		}
-		a, err := OpenFiles(oneFile{c.name, c.file, &starts}, c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		starts = 0
-		for range 3 {
-			checkReplay(t, a, map[string]string{"http://h.example/7": "Page 7<", "http://h.example/8": "Page 8<"})
-		}
-		if starts != 1 {
-			t.Errorf("%s dictionary: read %d times, want once", c.dictionary, starts)
-		}
-		a.Close()
-	}
-}
-
-// TestZstdMemory verifies that the memory of reading does not depend on the size
-// of a record.
-func TestZstdMemory(t *testing.T) {
-	const size, limit = 64 << 20, 8 << 20
-	dir := testFolder(t)
-	o := testOptions()
-	o.Name = "x.warc.zst"
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Zstd = encoder
-	w := testWriter(t, dir, o)
-	mustWrite(t, w, at("ftp://h.example/large", 0).Resource("application/octet-stream", &zeroReader{size: size}))
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if found := findings(t, filepath.Join(dir.Name(), o.Name)); found != "" {
-		t.Error(found)
-	}
-	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; used > limit {
-		t.Errorf("allocated %d KiB", used>>10)
 	}
 }
