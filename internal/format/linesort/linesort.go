@@ -5,6 +5,7 @@ package linesort
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"container/heap"
 	"errors"
 	"io"
@@ -18,12 +19,8 @@ import (
 const (
 	bufferSize = 64 << 10
 
-	// smallMemory is the default limit for the lines in memory, in bytes. After
-	// maxSmallFiles temporary files, the limit rises to largeMemory, because each
-	// file needs a buffer when the files are merged.
-	smallMemory   = 4 << 20
-	largeMemory   = 16 << 20
-	maxSmallFiles = 64
+	// defaultMemory is the default limit for the lines in memory, in bytes.
+	defaultMemory = 4 << 20
 
 	// mergeMemory limits the buffers and lines of the files that are merged at the
 	// same time, in bytes. There are thus about 250 files, or fewer if lines are
@@ -47,8 +44,7 @@ type Sorter struct {
 	starts  []int // offsets of the lines in text
 	longest int   // length of the longest line
 	files   []sortedFile
-	spilled int // number of files that were written from memory
-	limit   int // memory limit in bytes; if 0, smallMemory or largeMemory
+	limit   int // memory limit in bytes; if 0, defaultMemory
 }
 
 // A sortedFile is a temporary file with sorted lines. The level counts the merges
@@ -60,7 +56,7 @@ type sortedFile struct {
 
 // Add adds a line to the Sorter. The line must not contain a line break.
 func (s *Sorter) Add(line []byte) error {
-	if len(s.text)+len(line)+8*len(s.starts) > s.memory() && len(s.starts) > 0 {
+	if len(s.text)+len(line)+8*len(s.starts) > cmp.Or(s.limit, defaultMemory) && len(s.starts) > 0 {
 		if err := s.spill(); err != nil {
 			return err
 		}
@@ -71,23 +67,11 @@ func (s *Sorter) Add(line []byte) error {
 	return nil
 }
 
-// memory returns the memory limit in bytes.
-func (s *Sorter) memory() int {
-	switch {
-	case s.limit > 0:
-		return s.limit
-	case s.spilled < maxSmallFiles:
-		return smallMemory
-	}
-	return largeMemory
-}
-
 // spill moves the lines from memory to a temporary file.
 func (s *Sorter) spill() error {
 	if err := s.addFile(0, s.sortMemory()); err != nil {
 		return err
 	}
-	s.spilled++
 	s.text, s.starts = s.text[:0], s.starts[:0]
 	return s.mergeFiles()
 }

@@ -61,13 +61,22 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestMemory adds lines for about 1,000 temporary files. The limit for the lines
+// in memory must not rise with the number of files.
 func TestMemory(t *testing.T) {
-	for _, test := range []struct {
-		files, limit, want int
-	}{{0, 0, smallMemory}, {maxSmallFiles - 1, 0, smallMemory}, {maxSmallFiles, 0, largeMemory}, {maxSmallFiles, 100, 100}} {
-		s := Sorter{spilled: test.files, limit: test.limit}
-		if got := s.memory(); got != test.want {
-			t.Errorf("%d files, limit %d: %d bytes, want %d", test.files, test.limit, got, test.want)
+	t.Setenv("TMPDIR", t.TempDir())
+	const limit = 2000
+	s := Sorter{limit: limit}
+	defer s.Close()
+	for i := range 100_000 {
+		if err := s.Add(fmt.Appendf(nil, "%012d", i)); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(s.text) + 8*len(s.starts); n > limit+21 {
+			t.Fatalf("%d bytes in memory after %d lines", n, i)
+		}
+		if len(s.files) > 2*mergeMemory/bufferSize {
+			t.Fatalf("%d files after %d lines", len(s.files), i)
 		}
 	}
 }
