@@ -21,7 +21,7 @@ const (
 // number of items in a normal task.
 func largeCases() []Case {
 	mirror := []string{"--no-config", "-s", "mirror", "--output-dir", "{dir}"}
-	archived := []string{"--no-config", "-s", "mirror", "--output-dir", "{archive}", "--warc", "--no-tree", "{url}/"}
+	archived := []string{"--no-config", "-s", "mirror", "--output-dir", "{archive}", "--warc", "--no-tree", "--max-queue", "2000000", "{url}/"}
 	return growthCases([]growth{{
 		name: "http files", item: "file", items: "files", normal: 10_000, serve: serveMany,
 		steps: []step{

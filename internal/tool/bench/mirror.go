@@ -88,6 +88,7 @@ func serveSite(files int) func(peer.TB) Object {
 		var root strings.Builder
 		for d := range files / 100 {
 			var page strings.Builder
+			fmt.Fprintf(&page, "<h1>Directory %02d</h1>\n", d) // pages with the same text look like a trap
 			for f := range 100 {
 				text := make([]byte, 1000+random.IntN(3000))
 				for i := range text {
