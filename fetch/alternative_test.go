@@ -86,24 +86,33 @@ func TestAlternativeOfLink(t *testing.T) {
 	}
 }
 
-// TestConfiguredWithoutProxy checks that a KDC is reached without a proxy, but
-// not a URL that has its address.
+// TestConfiguredWithoutProxy checks that a KDC is reached without a proxy and
+// without the route of all hosts, but not a URL that has its address.
 func TestConfiguredWithoutProxy(t *testing.T) {
-	const kdc, via = "10.0.0.1:1088", "10.0.0.2:3128"
+	const kdc, via, staging = "10.0.0.1:1088", "10.0.0.2:3128", "10.0.0.3:8443"
+	detour := func(t Target) Target {
+		return Target{Scheme: t.Scheme, Host: "10.0.0.3", Addr: netip.MustParseAddr("10.0.0.3"), Port: 8443}
+	}
 	for _, c := range []struct {
 		name, scheme, host string
 		port               uint16
 		direct             bool
+		route              func(Target) Target
 		want               string
 	}{
-		{"a KDC for http", "http", "a.test", 80, true, kdc},
-		{"a KDC for dav", "dav", "a.test", 80, true, kdc},
-		{"a URL with its address", "http", "10.0.0.1", 1088, false, via},
-		{"an S3 server", "s3", "a.test", 443, false, via},
+		{"a KDC for http", "http", "a.test", 80, true, nil, kdc},
+		{"a KDC for dav", "dav", "a.test", 80, true, nil, kdc},
+		{"a KDC with a route for all hosts", "http", "a.test", 80, true, detour, kdc},
+		{"a URL with its address", "http", "10.0.0.1", 1088, false, nil, via},
+		{"a URL with its address and a route", "http", "10.0.0.1", 1088, false, detour, staging},
+		{"an S3 server", "s3", "a.test", 443, false, nil, via},
 	} {
 		r := &recorder{fail: map[string]error{via: Connect.Errorf("no proxy")}}
 		to := func(Target) (Proxy, error) { return Proxy{URL: uri.MustParse("http://" + via), Tunnel: true}, nil }
-		d := newDialer(&Policy{reach: anywhere}, Options{Dial: r.dial, Proxy: to})
+		if c.route != nil {
+			to = nil
+		}
+		d := newDialer(&Policy{reach: anywhere}, Options{Dial: r.dial, Proxy: to, Route: c.route})
 		s := &Scheme{Name: c.scheme, Port: 80, Trust: []string{kdc}, Ports: scheme.Ports{Class: scheme.WebPorts}}
 		s.Traits.Web = c.scheme == "http"
 		target := Target{Scheme: c.scheme, Host: c.host, Port: c.port}

@@ -121,6 +121,9 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if _, shakes := datagram.From(ctx); shakes && d.usesSocket(g) {
 		return nil, Unsupported.Errorf("a Unix domain socket has no UDP")
 	}
+	if network == "tcp" && proxy.IsDirect(ctx) && slices.Contains(g.scheme.Trust, addr) {
+		return d.connect(ctx, network, g, t) // a KDC, to which the routes of other servers do not lead
+	}
 	if d.usesSocket(g) && t == g.target && network == "tcp" {
 		return d.connectSocket(ctx, g)
 	}
@@ -128,9 +131,6 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 		if place := d.route(t); place != t {
 			t, g = place, g.withConfiguredTarget()
 		}
-	}
-	if network == "tcp" && proxy.IsDirect(ctx) && slices.Contains(g.scheme.Trust, addr) {
-		return d.connect(ctx, network, g, t) // a KDC, which a proxy cannot reach
 	}
 	via, err := d.proxyFor(t)
 	if err != nil {

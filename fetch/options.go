@@ -49,8 +49,8 @@ type Options struct {
 
 	// Route replaces the target of a connection by another host, port or
 	// address, like the curl option --connect-to. The Policy treats the new
-	// target as an address from the configuration. If Route is nil, no target
-	// is replaced.
+	// target as an address from the configuration. Proxies and the servers of a
+	// Kerberos realm are not replaced. If Route is nil, no target is replaced.
 	Route func(Target) Target
 
 	// Dial connects to an IP address that the Policy has allowed. It must

@@ -46,6 +46,7 @@ func TestNegotiate(t *testing.T) {
 		{"redirect within the origin", cache, "", []string{"--negotiate", "-u", ":", strings.Replace(url, "hello", "again", 1)}, 0, ""},
 		{"keytab", "", filepath.Join(kdc.Dir, "user.keytab"), []string{"--negotiate", "-u", ":", url}, 0, ""},
 		{"password", "", "", []string{"--negotiate", "-u", login, url}, 0, ""},
+		{"password, with a route for all hosts", "", "", []string{"--negotiate", "-u", login, "--connect-to", "::" + site.Addr, url}, 0, ""},
 		{"wrong password", "", "", []string{"--negotiate", "-u", peer.User + ":wrong", url}, 6, "Kerberos"},
 		{"unknown user", "", "", []string{"--negotiate", "-u", "mallory:x", url}, 6, "Kerberos"},
 		{"no credentials", "", "", []string{"--negotiate", "-u", ":", url}, 6, "kinit"},
