@@ -128,8 +128,11 @@ func (r *Resolver) services(ctx context.Context, owner, host string, port uint16
 			return nil, 0, err
 		}
 		life = min(life, all.life)
-		if all.alias == "" {
+		switch {
+		case all.alias == "":
 			return all.endpoints(host, port), life, nil
+		case isLocalhost(all.alias):
+			return nil, life, nil
 		}
 		owner, host = all.alias, all.alias
 	}

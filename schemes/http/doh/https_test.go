@@ -78,6 +78,7 @@ func TestServicesOfHostileServer(t *testing.T) {
 		{"good", []dnsmessage.SVCBResource{record(".", 1, h3)}, "host.test:443 h3,http/1.1", false},
 		{"alias of itself", []dnsmessage.SVCBResource{record("host.test.", 0)}, "", true},
 		{"alias and services", []dnsmessage.SVCBResource{record("host.test.", 0), record(".", 1, h3)}, "", true},
+		{"alias of this machine", []dnsmessage.SVCBResource{record("App.LocalHost.", 0)}, "", false},
 		{"alias that is no name", []dnsmessage.SVCBResource{record(".", 0)}, "", false},
 		{"port 0", []dnsmessage.SVCBResource{record(".", 1, h3, param(port, "\x00\x00"))}, "", false},
 		{"short port", []dnsmessage.SVCBResource{record(".", 1, h3, param(port, "\x01"))}, "", false},
@@ -101,6 +102,9 @@ func TestServicesOfHostileServer(t *testing.T) {
 				if err := q.Unpack(b); err != nil || len(q.Questions) != 1 {
 					t.Errorf("query %x: %v", b, err)
 					return
+				}
+				if name := q.Questions[0].Name.String(); name != "host.test." {
+					t.Errorf("query for %s", name)
 				}
 				m := dnsmessage.Message{Header: dnsmessage.Header{Response: true}, Questions: q.Questions}
 				for _, record := range c.records {
