@@ -28,7 +28,7 @@ func TestNameServers(t *testing.T) {
 		{"DoH", over, url + "/hello", 0, ""},
 		{"DoH, not verified", []string{"--doh-url", over[1], "--doh-insecure"}, url + "/hello", 0, ""},
 		{"DoH, unknown authority", over[:2], url + "/hello", 5, "DNS over HTTPS for site.test"},
-		{"DoH, -k is not for DNS", []string{"--doh-url", over[1], "-k"}, url + "/hello", 5, ""},
+		{"DoH, -k is not for DNS", []string{"--doh-url", over[1], "-k"}, url + "/hello", 5, "or --doh-insecure"},
 		{"DoH, no such name", over, "http://none.test/", 4, "no such host"},
 		{"DoH, metadata service", over, "http://meta.test/", 9, "metadata"},
 		{"DoH, redirect to a metadata service", over, url + "/to?host=meta.test", 9, "metadata"},

@@ -20,7 +20,7 @@ func overrideKinds(t *testing.T) (kinds []override.Kind) {
 	t.Helper()
 	files, err := filepath.Glob("../../fetch/override/*.go")
 	more, err2 := filepath.Glob("../../schemes/*/*.go")
-	below, err3 := filepath.Glob("../../schemes/*/ipfs/*.go")
+	below, err3 := filepath.Glob("../../schemes/http/[di]*/*.go") // doh, ipfs
 	if err != nil || err2 != nil || err3 != nil {
 		t.Fatal(err, err2, err3)
 	}

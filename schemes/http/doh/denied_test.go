@@ -1,6 +1,8 @@
 package doh_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
@@ -8,8 +10,9 @@ import (
 	"github.com/anyurl/fetch/schemes/http/doh"
 )
 
-// TestDeniedServer checks that the error for a DNS server that the Policy denies
-// names a setting only if this setting permits the server.
+// TestDeniedServer checks that the error for a DNS server that the Policy denies,
+// or whose certificate is not trusted, names a setting only if this setting permits
+// the server.
 func TestDeniedServer(t *testing.T) {
 	rule, err := fetch.ParsePortRule("https:25")
 	if err != nil {
@@ -21,6 +24,8 @@ func TestDeniedServer(t *testing.T) {
 	}
 	policy := fetch.Typed()
 	policy.Ports, policy.Addresses = append(policy.Ports, rule), append(policy.Addresses, address)
+	unknown := httptest.NewTLSServer(http.NotFoundHandler())
+	defer unknown.Close()
 	for _, c := range []struct {
 		name, url string
 		policy    fetch.Policy
@@ -31,6 +36,7 @@ func TestDeniedServer(t *testing.T) {
 		{"port with a rule", "https://127.0.0.1:25/", policy, fetch.Connect, ""},
 		{"metadata service", "https://169.254.169.254/", fetch.Typed(), fetch.BadAddress, ""},
 		{"metadata service with a rule", "https://169.254.169.254/", policy, fetch.BadAddress, ""},
+		{"unknown authority", unknown.URL, fetch.Typed(), fetch.TLS, doh.OverrideTLS},
 	} {
 		r, err := doh.New(doh.Options{URL: c.url, Policy: c.policy})
 		if err != nil {

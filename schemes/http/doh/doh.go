@@ -14,9 +14,14 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 )
+
+// OverrideTLS is the [override.Kind] for a DNS server whose certificate is not
+// trusted. The TLS settings of the Client that uses the Resolver do not apply.
+const OverrideTLS override.Kind = "doh.Options.TLS"
 
 // Options configures a Resolver.
 type Options struct {
@@ -222,6 +227,10 @@ func lookupError(name dnsmessage.Name, err error) error {
 		}
 		return later
 	default:
-		return f.Errorf(format+"%w", name, err)
+		own := f.Errorf(format+"%w", name, err)
+		if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+			own = override.With(own, override.Setting{Kind: OverrideTLS})
+		}
+		return own
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/schemes/http/doh"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -198,7 +199,8 @@ const (
 // http:25". It returns "" if no flag would avoid err.
 func Remedy(err error) string {
 	var verify *tls.CertificateVerificationError
-	if errors.As(err, &verify) && override.Of(err).Kind != override.ProxyTLS {
+	setting := override.Of(err)
+	if errors.As(err, &verify) && setting.Kind != override.ProxyTLS && setting.Kind != doh.OverrideTLS {
 		var host x509.HostnameError
 		var invalid x509.CertificateInvalidError
 		if errors.As(err, &host) || errors.As(err, &invalid) && invalid.Reason == x509.Expired {
@@ -206,7 +208,7 @@ func Remedy(err error) string {
 		}
 		return TrustFlags
 	}
-	return OverrideFlag(override.Of(err))
+	return OverrideFlag(setting)
 }
 
 // A Tally combines the exit codes of several URLs into one exit code.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/http/doh"
 	"github.com/anyurl/fetch/schemes/http/ipfs"
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nfs"
@@ -33,6 +34,7 @@ var OverrideFlags = map[override.Kind]string{
 	override.Gateway:    "--gateway VALUE=URL",
 
 	http.OverrideAuth:          "--anyauth " + loginFlag,
+	doh.OverrideTLS:            "--cacert FILE with the certificate of its issuer, or --doh-insecure to skip verification (insecure)",
 	ipfs.OverrideGateway:       "--ipfs-gateway URL, or IPFS_GATEWAY=URL in the environment",
 	mail.OverrideMechanism:     "--sasl VALUE, or ;AUTH=VALUE in the URL",
 	mail.OverrideStores:        "--mail-store STORE, an imap URL, a Maildir or an mbox",
