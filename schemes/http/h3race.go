@@ -99,15 +99,17 @@ func (a *attempt[C]) succeeded() bool {
 // addresses that did not answer, or not before a TCP connection was established.
 // It calls begun when the host of the URL was resolved. It also calls begun before
 // it resolves another host, because a server could name one whose DNS server never
-// answers.
+// answers. If no address answers, dialAny returns the error at the address of the
+// URL, because a server chose the other addresses.
 func (h *h3) dialAny(
 	ctx context.Context, t *trace.Trace, wr *wireRequest, addrs []string, begun func(),
-) (c *h3conn, err error) {
+) (_ *h3conn, failed error) {
 	for _, addr := range addrs {
 		if !sameHost(addr, wr.address) {
 			begun()
 		}
-		if c, err = h.dial(ctx, wr, addr, begun); err == nil {
+		c, err := h.dial(ctx, wr, addr, begun)
+		if err == nil {
 			return c, nil
 		}
 		ended := context.Cause(ctx)
@@ -118,11 +120,14 @@ func (h *h3) dialAny(
 			h.dead.mark(wr.address, addr)
 			t.Connectionf("HTTP/3 at %s: %v", addr, err)
 		}
+		if failed == nil || addr == wr.address || ended != nil {
+			failed = err
+		}
 		if ended != nil {
 			break
 		}
 	}
-	return nil, err
+	return nil, failed
 }
 
 // sameHost reports whether two addresses have the same host.

@@ -269,6 +269,30 @@ func TestHTTP3Certificate(t *testing.T) {
 	}
 }
 
+// A limitedNet denies the address that a server has chosen.
+type limitedNet struct{ raceNet }
+
+func (n limitedNet) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	if addr == "a.test:6379" {
+		return nil, fetch.BadPort.Errorf("denied")
+	}
+	return n.raceNet.DialContext(ctx, network, addr)
+}
+
+// TestHTTP3Error checks that a server cannot replace the error at the address of the
+// URL by the error at an alternative, which no later attempt can avoid.
+func TestHTTP3Error(t *testing.T) {
+	const own, other = "a.test:443", "a.test:6379"
+	for _, addrs := range [][]string{{own}, {other, own}, {own, other}, {other, own, other}} {
+		transport := raceTransport{took: map[string]time.Duration{own: -1}, only: true}
+		h := h3{env: fetch.Env{Net: limitedNet{}}, transport: transport}
+		_, err := h.dialAny(t.Context(), nil, &wireRequest{address: own}, addrs, func() {})
+		if fetch.FaultOf(err) != fetch.Connect {
+			t.Errorf("%q: got %v", addrs, err)
+		}
+	}
+}
+
 // A closedNet opens no connections over UDP, like a Net with a proxy.
 type closedNet struct{ fetch.Net }
 
