@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,6 +96,14 @@ func TestHSTS(t *testing.T) {
 		code, _, messages = fetch("--cacert", "ca.pem", "--hsts", foreign, secure+"/hello")
 		if b, err := os.ReadFile(foreign); code != 3 || err != nil || len(b) > 0 {
 			t.Errorf("file of another user: exit code %d, %q, %s", code, b, messages)
+		}
+		own, link := filepath.Join(t.TempDir(), "own"), filepath.Join(t.TempDir(), "link")
+		if err := errors.Join(os.WriteFile(own, []byte("text"), 0o600), os.Symlink(own, link), os.Lchown(link, 65534, 65534)); err != nil {
+			t.Fatal(err)
+		}
+		code, _, messages = fetch("--cacert", "ca.pem", "--hsts", link, secure+"/hello")
+		if b, err := os.ReadFile(own); code != 3 || err != nil || string(b) != "text" {
+			t.Errorf("link of another user: exit code %d, %q, %s", code, b, messages)
 		}
 	})
 }

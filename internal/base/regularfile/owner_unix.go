@@ -10,8 +10,13 @@ import (
 )
 
 // IsOwn reports whether a file belongs to the user of this process. A missing
-// file does.
+// file does. A symbolic link must belong to this user or to root, because its owner
+// chooses the file.
 func IsOwn(name string) (bool, error) {
+	link, err := os.Lstat(name)
+	if err == nil && link.Mode().Type() == fs.ModeSymlink && ownerOf(link) != 0 && ownerOf(link) != os.Geteuid() {
+		return false, nil
+	}
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
@@ -19,6 +24,13 @@ func IsOwn(name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return !ok || int(stat.Uid) == os.Geteuid(), nil
+	return ownerOf(info) == os.Geteuid(), nil
+}
+
+// ownerOf returns the number of the user to whom a file belongs.
+func ownerOf(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Uid)
+	}
+	return os.Geteuid()
 }

@@ -61,3 +61,31 @@ func TestOpen(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestIsOwn checks whose files and links count as files of this user.
+func TestIsOwn(t *testing.T) {
+	const other = 65534
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	err := errors.Join(os.WriteFile(at("file"), nil, 0o600), os.Symlink("file", at("link")), os.Symlink("none", at("link to none")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{"file": true, "link": true, "link to none": true, "none": true, "file/x": false}
+	if os.Geteuid() == 0 {
+		err := errors.Join(os.WriteFile(at("foreign"), nil, 0o600), os.Symlink("foreign", at("link to foreign")), os.Symlink("file", at("foreign link")),
+			os.Symlink("none", at("foreign link to none")), os.Chown(at("foreign"), other, other),
+			os.Lchown(at("foreign link"), other, other), os.Lchown(at("foreign link to none"), other, other))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"foreign", "link to foreign", "foreign link", "foreign link to none"} {
+			want[name] = false
+		}
+	}
+	for name, own := range want {
+		if got, err := IsOwn(at(name)); got != own || (err != nil) != (name == "file/x") {
+			t.Errorf("%s: %t, %v", name, got, err)
+		}
+	}
+}
