@@ -75,11 +75,19 @@ func TestHSTS(t *testing.T) {
 		if code, _, _ := fetch("--hsts", long, secure+"/hello"); code != 3 {
 			t.Errorf("long line: exit code %d", code)
 		}
+		other := filepath.Join(t.TempDir(), "other")
+		if err := os.WriteFile(other, []byte("my notes\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, _, messages := fetch("--cacert", "ca.pem", "--hsts", other, secure+"/hello")
+		if b, err := os.ReadFile(other); code != 3 || !strings.Contains(messages, "line 1 is not an entry") || err != nil || string(b) != "my notes\n" {
+			t.Errorf("another file: exit code %d, %q, %s", code, b, messages)
+		}
 		full := bytes.Repeat([]byte("#\n"), 1_000_001)
 		if err := os.WriteFile(long, full, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code, _, messages := fetch("--cacert", "ca.pem", "--hsts", long, secure+"/hello")
+		code, _, messages = fetch("--cacert", "ca.pem", "--hsts", long, secure+"/hello")
 		if b, err := os.ReadFile(long); code != 3 || !strings.Contains(messages, "more than 1000000 lines") || err != nil || !bytes.Equal(b, full) {
 			t.Errorf("file above the limit: exit code %d, %d bytes, %v, %s", code, len(b), err, messages)
 		}
@@ -98,11 +106,11 @@ func TestHSTS(t *testing.T) {
 			t.Errorf("file of another user: exit code %d, %q, %s", code, b, messages)
 		}
 		own, link := filepath.Join(t.TempDir(), "own"), filepath.Join(t.TempDir(), "link")
-		if err := errors.Join(os.WriteFile(own, []byte("text"), 0o600), os.Symlink(own, link), os.Lchown(link, 65534, 65534)); err != nil {
+		if err := errors.Join(os.WriteFile(own, []byte("# text\n"), 0o600), os.Symlink(own, link), os.Lchown(link, 65534, 65534)); err != nil {
 			t.Fatal(err)
 		}
 		code, _, messages = fetch("--cacert", "ca.pem", "--hsts", link, secure+"/hello")
-		if b, err := os.ReadFile(own); code != 3 || err != nil || string(b) != "text" {
+		if b, err := os.ReadFile(own); code != 3 || err != nil || string(b) != "# text\n" {
 			t.Errorf("link of another user: exit code %d, %q, %s", code, b, messages)
 		}
 	})

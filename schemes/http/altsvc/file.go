@@ -26,9 +26,10 @@ const (
 // Read adds the services with the protocol HTTP/3 from a file in curl's format.
 // Each line has the protocol, host and port of an origin and of a service. A
 // quoted time, the flag persist and a priority follow. Read skips comments,
-// expired services, other protocols and malformed lines. It returns an error if a
-// line is too long or if reading r fails. It also returns an error if the file
-// has more than 500,000 origins, 1,000,000 lines or 100 services of an origin.
+// expired services, other protocols and malformed lines. It returns an error if the
+// first line that is no comment is malformed, if a line is too long or if reading r
+// fails. It also returns an error if the file has more than 500,000 origins,
+// 1,000,000 lines or 100 services of an origin.
 // The Store then has only some of the services, and the caller must not use it or
 // replace the file.
 func (s *Store) Read(r io.Reader) error {
@@ -37,11 +38,16 @@ func (s *Store) Read(r io.Reader) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
+	known := false // a line is an entry
 	for n := 1; lines.Scan(); n++ {
 		if n > maxLines {
 			return fetch.Local.Errorf("Alt-Svc file: more than %d lines", maxLines)
 		}
-		key, service, ok := parseLine(lines.Text())
+		line := strings.TrimSpace(lines.Text())
+		key, service, ok := parseLine(line)
+		if known = known || isEntry(line); !known && line != "" && line[0] != '#' {
+			return fetch.Local.Errorf("Alt-Svc file: line %d is not an entry, so this is another file", n)
+		}
 		if ok && !s.learned[key] && now.Before(service.expires) && !contains(s.origins[key], service) {
 			s.put(key, append(s.origins[key], service))
 		}
@@ -60,6 +66,13 @@ func (s *Store) Read(r io.Reader) error {
 
 // errTooMany returns the error for a file with too many origins.
 func errTooMany() error { return fetch.Local.Errorf("Alt-Svc file: more than %d hosts", maxHosts) }
+
+// isEntry reports whether a line has the form of an entry, also for other
+// protocols.
+func isEntry(line string) bool {
+	addresses, _, ok := strings.Cut(line, ` "`)
+	return ok && len(strings.Fields(addresses)) == 6
+}
 
 func parseLine(line string) (key string, s Service, ok bool) {
 	addresses, rest, ok := strings.Cut(line, ` "`)

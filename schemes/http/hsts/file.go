@@ -26,9 +26,10 @@ const (
 // quoted time until which the host requires https. A leading dot means that its
 // subdomains also require it. If a host has several lines, the latest time counts,
 // and a single dot is sufficient. Read skips comments, expired hosts and malformed
-// lines. It returns an error if a line is too long, if the file has more than
-// 500,000 hosts or 1,000,000 lines, or if reading r fails. The Store then has
-// only some of the hosts, and the caller must not use it or replace the file.
+// lines. It returns an error if the first line that is no comment is malformed, if
+// a line is too long, if the file has more than 500,000 hosts or 1,000,000 lines, or
+// if reading r fails. The Store then has only some of the hosts, and the caller must
+// not use it or replace the file.
 func (s *Store) Read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
@@ -36,11 +37,16 @@ func (s *Store) Read(r io.Reader) error {
 	defer s.mu.Unlock()
 	s.reads++
 	now := s.now()
+	known := false // a line is an entry
 	for n := 1; lines.Scan(); n++ {
 		if n > maxLines {
 			return fetch.Local.Errorf("HSTS file: more than %d lines", maxLines)
 		}
-		host, e, ok := parseLine(lines.Text())
+		line := strings.TrimSpace(lines.Text())
+		host, e, ok := parseLine(line)
+		if known = known || ok; !known && line != "" && line[0] != '#' {
+			return fetch.Local.Errorf("HSTS file: line %d is not an entry, so this is another file", n)
+		}
 		if _, changed := s.learned[host]; ok && !changed && now.Before(e.expires) {
 			if before := s.hosts[host]; before.read == s.reads {
 				e = e.join(before)
@@ -62,7 +68,7 @@ func (s *Store) Read(r io.Reader) error {
 func errTooMany() error { return fetch.Local.Errorf("HSTS file: more than %d hosts", maxHosts) }
 
 func parseLine(line string) (host string, e entry, ok bool) {
-	name, date, ok := strings.Cut(strings.TrimSpace(line), ` "`)
+	name, date, ok := strings.Cut(line, ` "`)
 	if !ok || strings.HasPrefix(name, "#") {
 		return "", e, false
 	}
