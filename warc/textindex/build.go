@@ -71,18 +71,14 @@ func startFile(ctx context.Context, path string) (temporary string, replaced, er
 		return "", nil, fetch.LocalError(err)
 	}
 	defer f.Close()
-	old, err := openFile(path, "?mode=ro&immutable=1")
+	old, err := openFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f.Name(), nil, nil
 	}
 	if err != nil {
 		return f.Name(), err, nil
 	}
-	err = checkRows(old)
 	old.Close()
-	if err != nil {
-		return f.Name(), unusable(path, err), nil
-	}
 	in, err := regularfile.Open(path)
 	if err == nil {
 		defer in.Close()
@@ -115,22 +111,6 @@ func copyData(ctx context.Context, out, in *os.File) error {
 		}
 		at += int64(n)
 	}
-}
-
-// checkRows returns an error if a page of the table doc has several parents, which
-// a forged index can have. A query of all rows would then not end, but it repeats
-// a number soon.
-func checkRows(conn *sqlite.Conn) error {
-	last := int64(0)
-	return conn.ForEachRow("select id from doc order by id", nil, func(r *sqlite.Row) error {
-		var id int64
-		err := r.Scan(&id)
-		if err == nil && id <= last {
-			err = errors.New("its rows are not in order")
-		}
-		last = id
-		return err
-	})
 }
 
 // publish gives the complete file its name, and returns its size.

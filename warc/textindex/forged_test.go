@@ -194,3 +194,85 @@ func peak(t *testing.T) int {
 	}
 	return kib << 10
 }
+
+// TestEndlessRows searches in an index with a row, or an entry of an index, that is
+// larger than the file, because its overflow pages are a cycle. SQLite reads both
+// without the limit of the connection.
+func TestEndlessRows(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		kind         byte // of the page
+	}{
+		{"words", "update word_data set block=block||zeroblob(3<<20) where id > 1<<37", 13},
+		{"titles", "update heading_data set block=block||zeroblob(3<<20) where id > 1<<37", 13},
+		{"name of a file", "update doc set file=file||zeroblob(3<<20) where id=1", 10},
+	} {
+		path := write(t, t.TempDir(), "a.warc.gz", samples)
+		open(t, path)
+		forge(t, path, c.script)
+		enlargeRow(t, textindex.PathOf(path), c.kind)
+		before := peak(t)
+		a, err := warc.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := textindex.New(textindex.PathOf(path), a, byName)
+		_, failed := x.Search(t.Context(), textindex.Query{Words: "rocket"})
+		if err := errors.Join(x.Close(), a.Close()); err != nil {
+			t.Error(err)
+		}
+		_, s := open(t, path)
+		if used := peak(t) - before; failed == nil || s.Replaced == nil || used > 64<<20 {
+			t.Errorf("%s: search %v, replaced %v, %d MiB of memory", c.name, failed, s.Replaced, used>>20)
+		}
+	}
+}
+
+// enlargeRow changes the size of a row with more than 2 MiB to 128 MiB, on a page
+// of the given kind. Its overflow pages become a cycle.
+func enlargeRow(t *testing.T, file string, kind byte) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pageSize, capacity = 4096, 4092 // bytes of a page, and of the data of an overflow page
+	number := func(b []byte) int { return int(b[0]&127)<<21 | int(b[1]&127)<<14 | int(b[2]&127)<<7 | int(b[3]) }
+	add := func(b []byte, n int) {
+		n += number(b)
+		b[0], b[1], b[2], b[3] = 128|byte(n>>21), 128|byte(n>>14), 128|byte(n>>7), byte(n&127)
+	}
+	found := 0
+	for start := 0; start < len(content); start += pageSize {
+		page := content[start : start+pageSize]
+		if page[0] != kind {
+			continue
+		}
+		for i := range int(binary.BigEndian.Uint16(page[3:])) {
+			cell := page[binary.BigEndian.Uint16(page[8+2*i:]):]
+			if cell[0] < 128 || cell[1] < 128 || cell[2] < 128 {
+				continue // a small row
+			}
+			size := number(cell)
+			more := (128<<20 - size) / capacity * capacity
+			payload, header, largest := 4, 1, 1002
+			if kind == 13 { // the row has a number, and its first column is NULL
+				for payload++; cell[payload-1] >= 128; payload++ {
+				}
+				header, largest = 2, 4061
+			}
+			local := 489 + (size-489)%capacity // bytes before the first overflow page
+			if local > largest {
+				local = 489
+			}
+			add(cell, more)
+			add(cell[payload+header:], 2*more)
+			next := binary.BigEndian.Uint32(cell[payload+local:])
+			binary.BigEndian.PutUint32(content[int(next-1)*pageSize:], next)
+			found++
+		}
+	}
+	if err := os.WriteFile(file, content, 0o644); err != nil || found != 1 {
+		t.Fatal(found, err)
+	}
+}

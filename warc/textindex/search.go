@@ -86,7 +86,7 @@ const columns = "id, offset, substr(file, 1, 4096), substr(timestamp, 1, 32), su
 func (x *Index) find(ctx context.Context, q Query, wanted, unwanted []phrase) (rows []docRow, count int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if err := x.open(); err != nil {
+	if err := x.open(ctx); err != nil {
 		return nil, 0, err
 	}
 	defer interruptAfter(x.conn, ctx, searchTime)()

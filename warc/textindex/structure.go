@@ -2,8 +2,11 @@ package textindex
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
 
+	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/internal/base/sqlite"
 )
 
@@ -19,6 +22,34 @@ const (
 
 // errStructure means that an index has other segments than FTS5 writes.
 var errStructure = errors.New("the segments of its tables are damaged")
+
+// maxRow is the maximum size of a row with words and their positions, in bytes. FTS5
+// writes rows of about 4 KiB, and reads several rows at a time for each segment.
+const maxRow = 16 << 10
+
+// checkTrees returns an error if the tables have rows, or their indexes entries,
+// that are too large.
+func checkTrees(ctx context.Context, conn *sqlite.Conn, path string) error {
+	f, err := regularfile.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return conn.CheckTrees(contextReader{f, ctx}, map[string]int{"word_data": maxRow, "heading_data": maxRow})
+}
+
+// A contextReader fails when its context ends.
+type contextReader struct {
+	io.ReaderAt
+	ctx context.Context
+}
+
+func (r contextReader) ReadAt(p []byte, at int64) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.ReaderAt.ReadAt(p, at)
+}
 
 // checkStructures returns an error if the segments of a table exceed the limits.
 func checkStructures(conn *sqlite.Conn) error {

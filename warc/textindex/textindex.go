@@ -6,9 +6,10 @@
 // the text itself. Snippets come from the records of the archive.
 //
 // The index of an archive from another person is untrusted. Its schema must equal
-// the schema of this package, and its tables must have few segments. It is opened
-// as an immutable file, so that SQLite reads no journal. Each search has a time limit. A result is reported only if
-// the archive has its capture.
+// the schema of this package. Its tables must have few segments and short rows, so
+// that all of its pages are read before the first search. It is opened as an
+// immutable file, so that SQLite reads no journal. Each search has a time limit. A
+// result is reported only if the archive has its capture.
 package textindex
 
 import (
@@ -85,7 +86,7 @@ func (x *Index) closeConn() error {
 }
 
 // open opens the file unless it is open already.
-func (x *Index) open() error {
+func (x *Index) open(ctx context.Context) error {
 	info, err := os.Lstat(x.path)
 	if err != nil {
 		return fetch.LocalError(err)
@@ -98,7 +99,7 @@ func (x *Index) open() error {
 			return err
 		}
 	}
-	conn, err := openFile(x.path, "?mode=ro&immutable=1")
+	conn, err := openFile(ctx, x.path)
 	if err != nil {
 		return err
 	}
@@ -106,9 +107,9 @@ func (x *Index) open() error {
 	return nil
 }
 
-// openFile opens the index at path, with the parameters of an SQLite URI. It
-// returns an error unless [Build] could have written the file.
-func openFile(path, parameters string) (*sqlite.Conn, error) {
+// openFile opens the index at path for reading. It returns an error unless [Build]
+// could have written the file.
+func openFile(ctx context.Context, path string) (*sqlite.Conn, error) {
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {
 		err = regularfile.CheckSingleLink(path, info)
@@ -119,12 +120,19 @@ func openFile(path, parameters string) (*sqlite.Conn, error) {
 	if err := sqlite.CheckSchema(path, ""); err != nil {
 		return nil, unusable(path, err)
 	}
-	conn, err := sqlite.Open(source(path) + parameters)
+	conn, err := sqlite.Open(source(path) + "?mode=ro&immutable=1")
 	if err != nil {
 		return nil, unusable(path, err)
 	}
-	if err := prepare(conn); err != nil {
-		return nil, unusable(path, errors.Join(err, conn.Close()))
+	if err = prepare(conn); err == nil {
+		err = checkTrees(ctx, conn, path)
+	}
+	if err != nil {
+		err = errors.Join(err, conn.Close())
+		if ctx.Err() != nil {
+			return nil, fetch.Canceled.With(ctx.Err())
+		}
+		return nil, unusable(path, err)
 	}
 	return conn, nil
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -48,12 +49,8 @@ const maxPages = 1 << 28
 // page can be a child of many pages, so that other queries would not end. The
 // check needs memory for each page, also for those in the holes of a sparse file.
 func (s *session) checkPages(pragma string) error {
-	var pages int64
-	if err := s.Scan("pragma page_count", nil, &pages); err != nil {
+	if err := s.checkSize(); err != nil {
 		return err
-	}
-	if pages > maxPages {
-		return fmt.Errorf("%w: it has %d pages (limit %d)", frontier.ErrDamaged, pages, maxPages)
 	}
 	var problem string
 	if err := s.Scan("pragma "+pragma+"(1)", nil, &problem); err != nil {
@@ -63,6 +60,32 @@ func (s *session) checkPages(pragma string) error {
 		return fmt.Errorf("%w: %s", frontier.ErrDamaged, problem)
 	}
 	return nil
+}
+
+// checkSize verifies that the checks of all pages need little memory.
+func (s *session) checkSize() error {
+	var pages int64
+	err := s.Scan("pragma page_count", nil, &pages)
+	if err == nil && pages > maxPages {
+		err = fmt.Errorf("%w: it has %d pages (limit %d)", frontier.ErrDamaged, pages, maxPages)
+	}
+	return err
+}
+
+// checkTrees verifies the depth of the tables and indexes, and the sizes of the
+// entries of indexes. In a forged database, the pragma of checkPages and the
+// queries could otherwise need memory of several times its size.
+func (s *session) checkTrees() error {
+	return s.inTransaction("begin", func() error {
+		err := s.checkSize()
+		if err == nil {
+			err = s.CheckTrees(nil, nil)
+		}
+		if errors.Is(err, sqlite.ErrTree) {
+			err = fmt.Errorf("%w: %w", frontier.ErrDamaged, err)
+		}
+		return err
+	})
 }
 
 // checkRows verifies the digest of the rows, if any.

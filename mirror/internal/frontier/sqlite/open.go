@@ -95,6 +95,9 @@ func newEngine(path string, now func() time.Time, immutable bool) (*engine, erro
 	// The check of the pages evaluates the constraints of all tables, so that it
 	// follows the check of the schema.
 	if _, err = inspect(w); err == nil {
+		err = w.checkTrees()
+	}
+	if err == nil {
 		err = w.checkPages("quick_check")
 	}
 	if err == nil {
