@@ -27,9 +27,9 @@ import (
 //
 // The Policy checks the server of the URL as for requests through a proxy. If
 // the Policy blocks some addresses, the driver resolves the host name and sends
-// the address to the gateway. Response.Peer is not set, because the gateway
-// connects to the server. A gateway does not receive the client certificates of
-// [fetch.Options].
+// the address to the gateway. Response.Peer is then this address. Otherwise it is
+// not set, because the gateway connects to the server. A gateway does not receive
+// the client certificates of [fetch.Options].
 func Gateway(s fetch.Scheme, via uri.URI) fetch.Scheme {
 	return newGateway(s, via, func(d *driver, t fetch.Target) func(context.Context) (*proxyRoute, error) {
 		route := d.gatewayRoute(via, t)
@@ -126,6 +126,7 @@ func newGatewayRequest(
 		}
 		wr.host = hostField(original, original.Address(), defaultPort)
 		if original.Host != target.Host {
+			wr.server = target.Addr
 			if u, err = withAddress(u, target.Addr); err != nil {
 				return nil, err
 			}

@@ -162,3 +162,38 @@ func TestGatewayPolicy(t *testing.T) {
 		})
 	}
 }
+
+// TestGatewayLinkedServer checks that a gateway gets no name from a page whose
+// address was checked. It could resolve the name to another address.
+func TestGatewayLinkedServer(t *testing.T) {
+	const moved = "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: ftp://evil.example:2121/y\r\n\r\n"
+	for name, c := range map[string]struct {
+		page string // that links to the server, or "" if the user entered the URL
+		want string
+	}{
+		"link":    {"http://page.example/", "GET ftp://8.8.8.8/x GET ftp://8.8.8.8:2121/y"},
+		"entered": {"", "GET ftp://evil.example/x GET ftp://evil.example:2121/y"},
+	} {
+		s := &script{replies: [][]string{{moved}, {ok}}}
+		names := &hostResolver{addrs: map[string]string{"gw.example": "127.0.0.1", "evil.example": "8.8.8.8"}}
+		policy := fetch.Typed()
+		policy.Redirects = []string{"*"}
+		client := fetch.New(fetch.Options{Policy: policy, Dial: s.dial, Resolver: names},
+			append(http.Schemes(http.Options{}), http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: scheme.Ports{Class: scheme.TextPorts}}, uri.MustParse("http://gw.example:8171/")))...)
+		req := newRequest("ftp://evil.example/x")
+		if c.page != "" {
+			req.From = &fetch.Source{URL: uri.MustParse(c.page)}
+		}
+		_, _, err := get(t, client, req)
+		client.Close()
+		s.serving.Wait()
+		var lines []string
+		for _, head := range s.heads() {
+			line, _, _ := strings.Cut(head, " HTTP/")
+			lines = append(lines, line)
+		}
+		if got := strings.Join(lines, " "); got != c.want || err != nil {
+			t.Errorf("%s: sent %q, want %q; error %v", name, got, c.want, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"net/http"
@@ -42,7 +43,7 @@ func (r *responseBuilder) response() (*fetch.Response, error) {
 		Time:   r.lastModified(),
 		Code:   r.code,
 		Proto:  r.proto,
-		Peer:   r.peer(),
+		Peer:   cmp.Or(r.wire.server, r.peer()),
 		TLS:    r.tls,
 		Head:   r.head,
 		Header: r.header,

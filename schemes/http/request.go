@@ -3,6 +3,7 @@ package http
 import (
 	"cmp"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ type wireRequest struct {
 	origin       fetch.Origin // origin of the URL, which differs from target if a gateway is used
 	address      string       // host:port of target
 	host         string       // value of the Host field
+	server       netip.Addr   // address of the server of the URL that a gateway gets in place of a name, or zero
 	path         string       // path on the request line, never empty
 	query        string       // query with its "?", or ""
 	redactedPath string       // path without the password, for requests to a gateway; otherwise ""
