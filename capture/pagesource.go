@@ -19,7 +19,7 @@ type PageSource struct {
 	server fetch.Origin // of page, as serverOf returns it
 
 	mu        sync.Mutex
-	peers     map[fetch.Origin]netip.Addr // addresses of servers, if they are not public
+	peers     map[fetch.Origin]netip.Addr // addresses of servers
 	redirects map[fetch.Origin]supplier   // servers to which other servers have redirected
 	unknown   bool                        // a server has redirected to an unknown server
 }
@@ -88,10 +88,13 @@ func parseField(r *http.Request, name string) (u uri.URI, ok bool) {
 }
 
 // source returns a page of the server as the document that supplied u. The page
-// has the scheme of u, because the browser itself blocks unencrypted parts.
+// has the scheme of u, because the browser itself blocks unencrypted parts. If the
+// address of the server is unknown, source returns a page of an unknown server. A
+// proxy would otherwise get the name of the server, and could resolve it to a
+// private address.
 func (from supplier) source(u uri.URI) *fetch.Source {
 	page, err := uri.Parse(u.Scheme() + "://" + fetch.Target{Host: from.server.Host, Port: from.server.Port}.Address() + "/")
-	if err != nil || from.server.Host == "" {
+	if err != nil || from.server.Host == "" || !from.peer.IsValid() {
 		return PublicPage(u)
 	}
 	return &fetch.Source{URL: page, Peer: from.peer}
@@ -103,9 +106,7 @@ func (s *PageSource) Responded(x *Exchange) {
 	resp, from := x.Response, supplier{serverOf(x.Request.URL), x.Response.Peer}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if fetch.IsPublic(resp.Peer) {
-		delete(s.peers, from.server)
-	} else if len(s.peers) < maxSuppliers {
+	if _, known := s.peers[from.server]; known || len(s.peers) < maxSuppliers {
 		s.peers[from.server] = resp.Peer
 	}
 	if from.server == s.server || resp.Code < 300 || resp.Code > 399 || len(resp.Header.Values("Location")) == 0 {
