@@ -150,3 +150,25 @@ func TestSlowBody(t *testing.T) {
 		}
 	}
 }
+
+// TestShortNames checks that a list with short names ends after two million names,
+// because each of them needs memory of its caller.
+func TestShortNames(t *testing.T) {
+	var progress listProgress
+	page, names := make([]listed, 1000), 0
+	for {
+		for i := range page {
+			page[i].Key = fmt.Sprintf("%07x", names+i)
+		}
+		if err := progress.check(page); err != nil {
+			if fetch.FaultOf(err) != fetch.TooLarge {
+				t.Error(err)
+			}
+			break
+		}
+		names += len(page)
+	}
+	if names < 2_000_000 || names > 2_200_000 {
+		t.Errorf("%d names", names)
+	}
+}

@@ -191,16 +191,20 @@ func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[store.Object
 // server may send such pages, for example if many objects were deleted.
 const maxEmptyPages = 100
 
-// maxNames is the maximum total length of the names in a list, in bytes. Callers
-// keep names in memory. It suffices for two million WARC files.
-const maxNames = 256 << 20
+// maxNames is the maximum total size of the names in a list, in bytes. Callers
+// keep names in memory, where a short one needs about minName bytes. It suffices
+// for a million WARC files with their indexes.
+const (
+	maxNames = 256 << 20
+	minName  = 128
+)
 
 // A listProgress checks that the pages of a list come to an end. S3 lists the
 // objects in the order of their names.
 type listProgress struct {
 	last  string // last name of the previous pages
 	empty int    // number of consecutive pages without an object
-	bytes int    // total length of all names
+	bytes int    // total size of all names
 }
 
 // check returns an error if a page does not follow the previous pages.
@@ -212,7 +216,7 @@ func (l *listProgress) check(page []listed) error {
 		return nil
 	}
 	for _, o := range page {
-		l.bytes += len(o.Key)
+		l.bytes += max(len(o.Key), minName)
 	}
 	if l.bytes > maxNames {
 		return fetch.TooLarge.Errorf("the names of the objects have more than %d bytes", maxNames)
