@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -139,9 +140,12 @@ func (m *Monitor) Crawled(ctx context.Context) (Crawled, error) {
 	if c == nil {
 		return m.crawled, frontier.ErrNoRun
 	}
-	m.crawled, m.err = c.crawled(ctx)
-	m.read = time.Now()
-	return m.crawled, m.err
+	crawled, err := c.crawled(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) { // the database may respond to the next caller
+		return crawled, err
+	}
+	m.crawled, m.err, m.read = crawled, err, time.Now()
+	return crawled, err
 }
 
 // activeTime is the maximum age of the last heartbeat of a worker that counts

@@ -114,3 +114,23 @@ func TestClockSetBack(t *testing.T) {
 		}
 	})
 }
+
+// TestCanceledStatistics checks that the statistics of a crawl are available after
+// another caller, such as a client of the metrics, has gone.
+func TestCanceledStatistics(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork(t)
+		o := w.options("http://a.example/")
+		o.IgnoreRobots, o.Monitor = true, &mirror.Monitor{}
+		w.web("a.example", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			o.Monitor.Crawled(ctx) // fails, unless the statistics are recent
+			if n, err := o.Monitor.Crawled(t.Context()); err != nil || n.Workers != 1 {
+				t.Errorf("%+v, %v", n, err)
+			}
+		}))
+		run(t, o)
+	})
+}
