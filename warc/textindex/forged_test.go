@@ -217,13 +217,16 @@ func TestEndlessRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := textindex.New(textindex.PathOf(path), a, byName)
-		_, failed := x.Search(t.Context(), textindex.Query{Words: "rocket"})
-		if err := errors.Join(x.Close(), a.Close()); err != nil {
-			t.Error(err)
-		}
+		rocket := textindex.Query{Words: "rocket"}
+		_, first := x.Search(t.Context(), rocket)
+		_, again := x.Search(t.Context(), rocket)
 		_, s := open(t, path)
-		if used := peak(t) - before; failed == nil || s.Replaced == nil || used > 64<<20 {
-			t.Errorf("%s: search %v, replaced %v, %d MiB of memory", c.name, failed, s.Replaced, used>>20)
+		r, err := x.Search(t.Context(), rocket)
+		if used := peak(t) - before; first == nil || again == nil || s.Replaced == nil || used > 64<<20 {
+			t.Errorf("%s: search %v, again %v, replaced %v, %d MiB of memory", c.name, first, again, s.Replaced, used>>20)
+		}
+		if err = errors.Join(err, x.Close(), a.Close()); err != nil || len(r.Hits) == 0 {
+			t.Errorf("%s: %d results in the new index, %v", c.name, len(r.Hits), err)
 		}
 	}
 }

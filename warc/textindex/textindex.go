@@ -51,9 +51,10 @@ type Index struct {
 	archive *warc.Archive
 	scheme  func(name string) fetch.Scheme
 
-	mu   sync.Mutex // protects the fields below and the connection
-	conn *sqlite.Conn
-	file fs.FileInfo // the file that conn reads
+	mu     sync.Mutex // protects the fields below and the connection
+	conn   *sqlite.Conn
+	file   fs.FileInfo // the file that conn reads, or that was refused
+	forged error       // why the file was refused after all of its pages were read, or nil
 }
 
 // New returns the Index at path for the texts of archive. The function scheme
@@ -91,20 +92,19 @@ func (x *Index) open(ctx context.Context) error {
 	if err != nil {
 		return fetch.LocalError(err)
 	}
-	if x.conn != nil {
+	if x.conn != nil || x.forged != nil {
 		if os.SameFile(info, x.file) && info.ModTime().Equal(x.file.ModTime()) {
-			return nil
+			return x.forged
 		}
 		if err := x.closeConn(); err != nil {
 			return err
 		}
 	}
-	conn, err := openFile(ctx, x.path)
-	if err != nil {
-		return err
+	x.conn, err = openFile(ctx, x.path)
+	if x.file, x.forged = info, nil; errors.Is(err, sqlite.ErrTree) {
+		x.forged = err
 	}
-	x.conn, x.file = conn, info
-	return nil
+	return err
 }
 
 // openFile opens the index at path for reading. It returns an error unless [Build]
