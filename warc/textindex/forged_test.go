@@ -231,6 +231,41 @@ func TestEndlessRows(t *testing.T) {
 	}
 }
 
+// TestSmallPages searches in an index whose pages are smaller than those of SQLite.
+func TestSmallPages(t *testing.T) {
+	path := write(t, t.TempDir(), "a.warc.gz", samples)
+	open(t, path)
+	file := textindex.PathOf(path)
+	old, err := sqlite.Open("file:" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id, version int
+	err = errors.Join(old.Scan("pragma application_id", nil, &id), old.Scan("pragma user_version", nil, &version))
+	script := fmt.Sprintf("pragma page_size=512; pragma application_id=%d; pragma user_version=%d", id, version)
+	err = errors.Join(err, old.ForEachRow("select sql from sqlite_schema where name in ('doc', 'word', 'heading') order by rowid", nil, func(r *sqlite.Row) error {
+		var statement string
+		err := r.Scan(&statement)
+		script += ";" + statement
+		return err
+	}))
+	if err = errors.Join(err, old.Close(), os.Remove(file)); err != nil {
+		t.Fatal(err)
+	}
+	forge(t, path, script)
+	a, err := warc.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := textindex.New(file, a, byName)
+	if _, err := x.Search(t.Context(), textindex.Query{Words: "rocket"}); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("error %v", err)
+	}
+	if err := errors.Join(x.Close(), a.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 // enlargeRow changes the size of a row with more than 2 MiB to 128 MiB, on a page
 // of the given kind. Its overflow pages become a cycle.
 func enlargeRow(t *testing.T, file string, kind byte) {

@@ -24,17 +24,28 @@ const (
 var errStructure = errors.New("the segments of its tables are damaged")
 
 // maxRow is the maximum size of a row with words and their positions, in bytes. FTS5
-// writes rows of about 4 KiB, and reads several rows at a time for each segment.
-const maxRow = 16 << 10
+// writes rows of about 4 KiB, and reads several rows at a time for each segment. On
+// smaller pages than SQLite writes, many rows could have the same overflow pages.
+const (
+	maxRow      = 8 << 10
+	minPageSize = 4 << 10
+)
 
 // checkTrees returns an error if the tables have rows, or their indexes entries,
-// that are too large.
+// that are too large, or if the pages are too small.
 func checkTrees(ctx context.Context, conn *sqlite.Conn, path string) error {
 	f, err := regularfile.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	var size int
+	if err := conn.Scan("pragma page_size", nil, &size); err != nil {
+		return err
+	}
+	if size < minPageSize {
+		return errStructure
+	}
 	return conn.CheckTrees(contextReader{f, ctx}, map[string]int{"word_data": maxRow, "heading_data": maxRow})
 }
 
