@@ -94,7 +94,9 @@ func (d *discovery) addItem(u uri.URI, text string, mt meta, depth int) {
 	if mt.SeedTarget == "" {
 		mt.SeedTarget = d.v.meta.SeedTarget
 	}
-	d.c.trust.markTrusted(u, text, &mt)
+	if d.v.isConfirmed() { // otherwise the database determines the links
+		d.c.trust.markTrusted(u, text, &mt)
+	}
 	if d.lastMeta.text == nil || d.lastMeta.meta != mt {
 		d.lastMeta = encodedMeta{mt.encode(), mt}
 	}

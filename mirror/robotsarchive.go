@@ -23,9 +23,11 @@ type robotsResult struct {
 	Location string    `json:"location,omitempty"` // target of a redirect
 }
 
-// isValid reports whether r is complete and less than maxRobotsAge old at the
-// time now. The parameter last is the archived robots.txt, or nil.
-func (r *robotsResult) isValid(now time.Time, a *archive.Archive, last *frontier.Capture) bool {
+// isValid reports whether r is a complete response for the robots.txt at u, less
+// than maxRobotsAge old at the time now. The parameter last is the archived
+// robots.txt, or nil. A redirect must lead to the same server, because the
+// database may be forged.
+func (r *robotsResult) isValid(u uri.URI, now time.Time, a *archive.Archive, last *frontier.Capture) bool {
 	if r == nil || r.Time.After(now) || now.Sub(r.Time) >= maxRobotsAge {
 		return false
 	}
@@ -33,8 +35,10 @@ func (r *robotsResult) isValid(now time.Time, a *archive.Archive, last *frontier
 	case r.Code/100 == 4:
 		return r.Code != 429
 	case r.Code/100 == 3:
-		u, err := uri.Parse(r.Location)
-		return err == nil && u.Host() != ""
+		to, err := uri.Parse(r.Location)
+		target, ok := originOf(to)
+		origin, _ := originOf(u)
+		return err == nil && ok && target == origin
 	}
 	return r.Code == 200 && last != nil && last.Code == 200 && a.Has(last)
 }
@@ -79,7 +83,7 @@ func (c *crawl) storedRobots(ctx context.Context, u uri.URI) (*robotsResult, *fr
 	if k, ok := captures[keys[0]]; ok {
 		last = &k
 	}
-	if !m.Robots.isValid(c.o.Now(), c.archive, last) {
+	if !m.Robots.isValid(u, c.o.Now(), c.archive, last) {
 		return nil, nil
 	}
 	return m.Robots, last
@@ -123,9 +127,10 @@ func (r *robotsResult) fault() error {
 // completed the visit.
 func (c *crawl) reuseRobots(ctx context.Context, v *visit) (ok bool, err error) {
 	r := v.meta.Robots
-	if r == nil || c.o.Recheck || !isRobotsTxt(v.scheme, v.url) || !r.isValid(c.o.Now(), c.archive, v.item.LastCapture) {
+	if r == nil || c.o.Recheck || !isRobotsTxt(v.scheme, v.url) || !r.isValid(v.url, c.o.Now(), c.archive, v.item.LastCapture) {
 		return false, nil
 	}
+	v.meta.Found = false // the database states the response
 	v.note = fmt.Sprintf("requested on %s, less than 24 hours ago", r.Time.Format(time.RFC3339))
 	switch {
 	case r.Code/100 == 4:

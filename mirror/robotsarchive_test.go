@@ -34,6 +34,7 @@ func TestStoredRobots(t *testing.T) {
 		{"file that the archive lacks", `{"time":"%s","code":200}`, time.Hour, "/ /robots.txt"},
 		{"redirect without a target", `{"time":"%s","code":301}`, time.Hour, "/ /robots.txt"},
 		{"redirect to a file", `{"time":"%s","code":301,"location":"file:///etc/passwd"}`, time.Hour, "/ /robots.txt"},
+		{"redirect to another server", `{"time":"%s","code":301,"location":"http://b.example/rules"}`, time.Hour, "/ /robots.txt"},
 		{"redirect", `{"time":"%s","code":301,"location":"http://a.example/rules"}`, time.Hour, "/ /rules /rules"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -57,6 +58,43 @@ func TestStoredRobots(t *testing.T) {
 				sum := run(t, o)
 				if got := sortedWords(requests); got != c.want || sum.Failed != 0 {
 					t.Errorf("requests for %q, want %q, %+v", got, c.want, sum)
+				}
+			})
+		})
+	}
+}
+
+// TestForgedRobots checks that a redirect of a robots.txt that another program has
+// written to the database leads to no private server that the command does not
+// name.
+func TestForgedRobots(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, seed, host string // host is that of the forged robots.txt
+		reach            mirror.Reach
+		peer             string // of the page that led to it
+	}{
+		{"public server", "http://a.example/", "a.example", mirror.Prefix, `,"peer":"127.0.0.1"`},
+		{"private server of the seed", "http://127.0.0.1/", "127.0.0.1", mirror.Prefix, ""},
+		{"another private server", "http://a.example/", "127.0.0.1", mirror.Any, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newNetwork(t)
+				w.web("a.example", webSite{"/": "x"})
+				w.web("127.0.0.1", webSite{"/": "x"}, "127.0.0.1")
+				w.web("127.0.0.2", webSite{"/x": "secret\n"}, "127.0.0.2")
+				o := w.options(c.seed)
+				o.Scope.Reach = c.reach
+				at := "http://" + c.host + "/robots.txt"
+				meta := fmt.Sprintf(`{"guide":true,"from":"http://%s/"%s,"robots":{"time":%q,"code":301,"location":"http://127.0.0.2/x"}}`,
+					c.host, c.peer, time.Now().UTC().Format(time.RFC3339))
+				plantRun(t, o.Dir, `{"seeds":["`+c.seed+`"]}`, frontier.Item{Key: frontier.KeyOf(at), URL: at, Host: c.host, Priority: -1, Meta: []byte(meta)})
+				run(t, o)
+				for _, to := range w.dialed {
+					if strings.HasPrefix(to, "127.0.0.2") {
+						t.Errorf("connection to %s", to)
+					}
 				}
 			})
 		})

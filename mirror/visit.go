@@ -164,15 +164,20 @@ func (v *visit) exclude(reason string) *visit {
 	return v
 }
 
+// isConfirmed reports whether this process has received the response to v, or the
+// listing that shows that v needs no request.
+func (v *visit) isConfirmed() bool { return v.resp != nil || v.meta.Found }
+
 // peer returns the address of the server that sent the response to v. If no
 // request was sent, it returns the address of the server that sent the listing
-// with v, provided that both URLs have the same origin.
+// with v, provided that this process has read the listing and that both URLs have
+// the same origin.
 func (v *visit) peer() netip.Addr {
 	if v.resp != nil {
 		return v.resp.Peer
 	}
 	listing, err := uri.Parse(v.meta.From)
-	if o, ok := originOf(listing); err == nil && ok && o == v.origin {
+	if o, ok := originOf(listing); err == nil && ok && o == v.origin && v.meta.Found {
 		return v.meta.Peer
 	}
 	return netip.Addr{}
