@@ -183,6 +183,7 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 		}
 		from := e.name + " " + a.key
 		to := ""
+		w.kept = false
 		switch syntax {
 		case syntaxURL:
 			to = w.visitReference(a.value, kind, from)
@@ -198,10 +199,11 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 			to = w.visitSrcdoc(a.value)
 		}
 		isLink := kind == Page && syntax == syntaxURL
-		if to == "" && w.out != nil && (w.isFetchedEarly(e, a.key) || isLink && w.isMisread(a.value)) {
+		switch {
+		case w.out != nil && (to == "" || w.kept) && w.isFetchedEarly(e, a.key),
+			w.out != nil && to == "" && isLink && w.isMisread(a.value):
 			changes = append(changes, attribute{a.key, ""})
-		}
-		if to != "" {
+		case to != "":
 			changes = append(changes, attribute{a.key, to})
 		}
 	}

@@ -36,6 +36,8 @@ func TestNormalForm(t *testing.T) {
 		{"prefetch of another scheme", page, `<link rel=prefetch href="nosuch:x"><link rel=preload href="data:x">`, `<link rel="prefetch" href=""><link rel="preload" href="">`},
 		{"refresh that is not understood", page, `<meta http-equiv=refresh content="5"><meta http-equiv=refresh content="0;url=javascript:x">`,
 			`<meta http-equiv="refresh" content="5"><meta http-equiv="refresh" content="">`},
+		{"frames and refresh with a base", page, "<base href=//o/><iframe src=x></iframe><embed src='y'><object data='z'></object><link rel=prefetch href=x><meta http-equiv=refresh content='0;url=x'><a href='x'>",
+			`<base href=""><iframe src=""></iframe><embed src=''><object data=''></object><link rel="prefetch" href=""><meta http-equiv="refresh" content=""><a href='http://o/x'>`},
 		{"escape character", page, "a\x1b$B<p title='\x1b'>", "a $B<p title=' '>"},
 		{"control characters after names", page, "<link\x00 rel=preconnect href=//o><link\x1brel=preconnect href=//o><base\x1b href=//o><iframe\x00 src='nosuch:x'></iframe><meta\x1b http-equiv=refresh content='0;url=nosuch:x'>",
 			`<link rel="preconnect" href=""><link rel="preconnect" href=""><base href=""><iframe src=""></iframe><meta http-equiv="refresh" content="">`},

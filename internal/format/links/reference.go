@@ -28,6 +28,7 @@ type walk struct {
 	raw          bool              // tokens have the charset of the document; otherwise they are in UTF-8
 	visit        func(Link) (to string, more bool)
 	stopped      bool          // visit has returned false
+	kept         bool          // visit has kept the target of the last reference
 	out          io.Writer     // the output, or nil
 	markup       io.Writer     // receives a copy of the decoded markup, or nil
 	element      element       // current start tag
@@ -74,7 +75,7 @@ func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
 	l.PageNoFollow = w.nofollow
 	to, more := w.visit(l)
 	w.stopped = !more
-	if to == "" && w.stated && w.out != nil && ref.Scheme() == "" {
+	if w.kept = to == ""; w.kept && w.stated && w.out != nil && ref.Scheme() == "" {
 		to = l.URL.Unredacted()
 	}
 	if fragment, ok := ref.Fragment(); ok && to != "" {
