@@ -119,6 +119,8 @@ var connectingPages = []struct{ name, media, body string }{
 	{"frame with a long attribute", "", "<frameset><frame title='" + long + "' src=http://HOST/></frameset>"},
 	{"UTF-16LE without a byte order mark", "text/html", "WIDE<?xml version='1.0'?>LINK"},
 	{"UTF-16LE, two charsets", "text/html; charset=utf-16le; charset=utf-8", "WIDELINK"},
+	{"UTF-16LE with the start of an instruction", "text/html; charset=utf-8", "<\x00?\x00x <link rel=preconnect href=http://HOST >"},
+	{"UTF-16BE with the start of an instruction", "text/html", "\x00<\x00?x <link rel=preconnect href=http://HOST >"},
 	{"UTF-16LE after a malformed parameter", "text/html; x; =; charset=utf-16le", "WIDELINK"},
 	{"DOCTYPE with > in its system identifier", "application/xhtml+xml", "<!DOCTYPE html SYSTEM 'a>b' [<!ATTLIST link rel CDATA 'preconnect' href CDATA 'http://HOST'>]>" + xhtml + "<link/></html>"},
 	{"DOCTYPE with >[ in its system identifier", "application/xhtml+xml", "<!DOCTYPE html SYSTEM '>[' [<!ATTLIST link rel CDATA 'preconnect' href CDATA 'http://HOST'>]>" + xhtml + "<link/></html>"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/links"
 )
 
 // ContentType returns a valid value of Content-Type. A browser could read an
@@ -54,7 +55,9 @@ func DecodeHTML(resp *fetch.Response) io.ReadCloser {
 	start, _ := in.Peek(1024) // the next Read returns the same error
 	resp.Media = withOneCharset(resp.Media)
 	encoding, name, _ := charset.DetermineEncoding(start, resp.Media)
-	if !strings.HasPrefix(name, "utf-16") && name != "iso-2022-jp" {
+	if wide := links.UTF16Of(start, name); wide != nil {
+		encoding = wide
+	} else if !strings.HasPrefix(name, "utf-16") && name != "iso-2022-jp" {
 		return readCloser{in, resp.Body}
 	}
 	resp.Media = media.TrimParameters(resp.Media) + "; charset=utf-8"

@@ -54,22 +54,25 @@ func charsetOf(f form, media string, head []byte) (e encoding.Encoding, name str
 	return e, name
 }
 
-// utf16Of returns the encoding of a document in UTF-16, or nil for other
-// documents. The parameter name is the stated charset.
-func utf16Of(head []byte, name string) encoding.Encoding {
+// UTF16Of returns the encoding of a document in UTF-16, or nil for other
+// documents. The parameter head is the start of the document, and name is the
+// stated charset. The encoding writes a byte order mark. Without it, a browser that
+// detects no UTF-16 would read the bytes of other characters as markup.
+func UTF16Of(head []byte, name string) encoding.Encoding {
+	order := unicode.BigEndian
 	switch {
 	case bytes.HasPrefix(head, []byte("\xFE\xFF")):
-		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
 	case bytes.HasPrefix(head, []byte("\xFF\xFE")):
-		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+		order = unicode.LittleEndian
 	case bytes.IndexByte(head, 0) < 0:
 		return nil
 	case name == "utf-16be", bytes.HasPrefix(head, []byte("\x00<\x00?")): // browsers detect an XML declaration
-		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
 	case name == "utf-16le", bytes.HasPrefix(head, []byte("<\x00?\x00")):
-		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
+		order = unicode.LittleEndian
+	default:
+		return nil
 	}
-	return nil
+	return unicode.UTF16(order, unicode.UseBOM)
 }
 
 // decode converts bytes of the document to UTF-8.

@@ -84,7 +84,7 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 	}
 	var name string
 	w.charset, name = charsetOf(f, media, in.buf)
-	switch wide := utf16Of(in.buf, name); {
+	switch wide := UTF16Of(in.buf, name); {
 	case wide != nil:
 		w.charset = nil // browsers encode the queries of such a document in UTF-8
 		if w.out != nil {

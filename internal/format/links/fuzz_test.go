@@ -68,10 +68,10 @@ func checkRewrite(t *testing.T, media string, body []byte, limit int) {
 		return out.Bytes()
 	}
 	same := copied(body)
-	if formOf(media) == formMarkup && utf16Of(body, "") == nil {
+	if formOf(media) == formMarkup && UTF16Of(body, "") == nil {
 		checkNormal(t, body, same)
 	}
-	wide := utf16Of(body, "") != nil
+	wide := UTF16Of(body, "") != nil
 	if again := copied(same); !wide && !containsFold(body, "<base") && limit == 0 && !bytes.Equal(again, same) {
 		t.Errorf("%q became %q and then %q", body, same, again)
 	}
