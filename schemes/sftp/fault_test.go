@@ -132,6 +132,25 @@ func TestHugePacket(t *testing.T) {
 	}
 }
 
+// TestMessages checks that messages for the standard error are read, and that
+// their size is limited.
+func TestMessages(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a", []byte("hello"))
+	for size, want := range map[int]error{32 << 10: nil, 256 << 10: fetch.Connect} {
+		s := newServer(t, func(channel io.ReadWriteCloser) {
+			channel.(ssh.Channel).Stderr().Write(bytes.Repeat([]byte("x"), size))
+			library(dir)(channel)
+		})
+		c := schemetest.NewClient(t, sftp.Schemes(s.options()), withDial(s))
+		if resp, err := c.Get(t.Context(), "sftp://alice:s3cret@192.0.2.1"+dir+"/a"); !errors.Is(err, want) {
+			t.Errorf("%d bytes: got %v, want %v", size, err, want)
+		} else if err == nil {
+			resp.Body.Close()
+		}
+	}
+}
+
 // TestListedNames checks the entries for unusual names.
 func TestListedNames(t *testing.T) {
 	dir := func(names ...string) []byte {

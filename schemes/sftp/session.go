@@ -32,6 +32,7 @@ func (s *session) start(client *ssh.Client) error {
 		return fetch.Denied.Errorf("server opens no channel: %s", tty.Escape(err.Error()))
 	}
 	go ssh.DiscardRequests(requests)
+	go s.discardMessages(channel.Stderr())
 	ok, err := channel.SendRequest("subsystem", true, ssh.Marshal(struct{ Name string }{"sftp"}))
 	switch {
 	case err != nil:
@@ -42,6 +43,18 @@ func (s *session) start(client *ssh.Client) error {
 	s.channel = newTimed(channel, s.Abort)
 	s.r = bufio.NewReaderSize(s.channel, 32<<10)
 	return s.negotiate()
+}
+
+// maxMessages is the maximum number of bytes of messages for the standard error.
+const maxMessages = 64 << 10
+
+// discardMessages reads the messages of the server until the channel is closed.
+// Package ssh keeps unread messages, and needs 64 bytes for a message of one byte.
+// It closes the connection after maxMessages bytes.
+func (s *session) discardMessages(r io.Reader) {
+	if _, err := io.CopyN(io.Discard, r, maxMessages); err == nil {
+		s.Abort()
+	}
 }
 
 const (
