@@ -82,15 +82,17 @@ func (e *engine) configure(dsn string) (config *pgxpool.Config, schema string, e
 	return config, schema, nil
 }
 
-// applySettings sets run-time parameters of a connection, whose search_path is
-// not set yet.
+// applySettings sets run-time parameters of a connection. The search_path is not
+// set yet, so the statement contains no name without a schema: the owner of the
+// database can set a search_path in which text is another type, whose constraints
+// would run code.
 func applySettings(ctx context.Context, conn *pgx.Conn, settings map[string]string) error {
 	names, values := make([]string, 0, len(settings)), make([]string, 0, len(settings))
 	for name, value := range settings {
 		names, values = append(names, name), append(values, value)
 	}
 	_, err := conn.Exec(ctx, `select pg_catalog.set_config(s.name, s.value, false)
-		from (select pg_catalog.unnest($1::text[]) as name, pg_catalog.unnest($2::text[]) as value) s`, names, values)
+		from (select pg_catalog.unnest($1::pg_catalog.text[]) as name, pg_catalog.unnest($2::pg_catalog.text[]) as value) s`, names, values)
 	return err
 }
 

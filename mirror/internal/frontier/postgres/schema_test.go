@@ -141,3 +141,30 @@ func TestForeignObjects(t *testing.T) {
 		t.Errorf("the schema public: %v, %v", f, err)
 	}
 }
+
+// TestDatabaseOwner checks that the owner of the database, which is another role,
+// determines no code with the search_path of new connections.
+func TestDatabaseOwner(t *testing.T) {
+	s, ctx := &server{Server: peer.Postgres(t, false)}, t.Context()
+	for _, c := range []struct{ user, database, sql string }{
+		{"postgres", "postgres", "create role crawler login; create role mallory login"},
+		{"postgres", "postgres", "create database crawls owner mallory"},
+		{"mallory", "crawls", `grant create on database crawls to crawler; create schema evil; grant usage on schema evil to public;
+			create function evil.f() returns boolean language plpgsql as $$begin raise 'code of mallory as %', current_user; end$$;
+			create domain evil.text as pg_catalog.text check (evil.f()); alter database crawls set search_path = evil, pg_catalog`},
+	} {
+		db, err := pgx.Connect(ctx, fmt.Sprintf("postgres://%s@%s/%s", c.user, s.Addr, c.database))
+		if err == nil {
+			_, err = db.Exec(ctx, c.sql)
+			db.Close(ctx)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := New(fmt.Sprintf("postgres://crawler@%s/crawls?search_path=news", s.Addr)).Join(ctx, &frontier.Worker{Name: "w", Folder: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
