@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/crypto/ssh"
 
@@ -73,10 +74,11 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 			User: who.User, HostKeyCallback: trust.verify, HostKeyAlgorithms: trust.algorithms,
 			Auth: a.methods(), ClientVersion: "SSH-2.0-fetch",
 		}
-		secure, channels, requests, err := ssh.NewClientConn(d.newBuffered(conn), t.Address(), config)
+		raw := d.newBuffered(conn)
+		secure, channels, requests, err := ssh.NewClientConn(raw, t.Address(), config)
 		if err == nil {
 			req.Trace.Connectionf("SSH connection as %s", who.User)
-			if err = s.start(ssh.NewClient(secure, channels, requests)); err == nil {
+			if err = s.start(ssh.NewClient(secure, channels, requests), raw); err == nil {
 				return nil
 			}
 		}
@@ -115,9 +117,32 @@ func (d *driver) acquireHandshake(ctx context.Context, addr string) (release fun
 
 // A buffered is a connection with a read buffer, because package ssh reads each
 // packet in several small parts.
+//
+// It also limits the small packets of a server. Package ssh keeps the packets of a
+// channel until they are read, and needs 64 bytes for a packet of one byte.
 type buffered struct {
 	net.Conn
 	r *bufio.Reader
+
+	// unread is the number of bytes that package ssh has received, less those that
+	// correspond to the data that was read from the channel.
+	unread atomic.Int64
+}
+
+// maxUnread is the maximum of buffered.unread. The data that a server may send
+// before it is read has 2 MiB. A packet with a short reply needs up to four
+// bytes for each byte of data.
+const (
+	maxUnread     = 4 << 20
+	bytesPerData  = 4
+	bytesPerReply = 64
+)
+
+// dataRead is called after n bytes were read from the channel.
+func (b *buffered) dataRead(n int) {
+	if b.unread.Add(-int64(n*bytesPerData+bytesPerReply)) < 0 {
+		b.unread.Store(0)
+	}
 }
 
 const (
@@ -135,10 +160,16 @@ func (d *driver) newBuffered(conn net.Conn) *buffered {
 	if d.connected.CompareAndSwap(false, true) {
 		size = firstBuffer
 	}
-	return &buffered{conn, bufio.NewReaderSize(conn, size)}
+	return &buffered{Conn: conn, r: bufio.NewReaderSize(conn, size)}
 }
 
-func (b *buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
+func (b *buffered) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if b.unread.Add(int64(n)) > maxUnread {
+		return 0, fetch.Protocol.Errorf("server sent its data in too many small packets")
+	}
+	return n, err
+}
 
 // isRejection reports whether err is the error of package ssh for a login that
 // the server rejected. The message 51 rejects keyboard-interactive

@@ -151,6 +151,51 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestSmallPackets checks that a server cannot fill the window of the channel with
+// packets of one byte while the body is not read.
+func TestSmallPackets(t *testing.T) {
+	const most = 250_000
+	sent := make(chan int, 1)
+	replies := map[byte][]byte{1: []byte("\x02" + u32(3)), 17: []byte("\x69...." + u32(4) + u32(0o100644)), 3: []byte("\x66...." + str("h"))}
+	s := newServer(t, func(channel io.ReadWriteCloser) {
+		scripted(replies)(&untilRead{channel})
+		n := 0
+		for n < most {
+			if _, err := channel.Write([]byte{0}); err != nil {
+				break
+			}
+			n++
+		}
+		sent <- n
+	})
+	c := schemetest.NewClient(t, sftp.Schemes(s.options()), withDial(s))
+	resp, err := c.Get(t.Context(), "sftp://alice:s3cret@192.0.2.1/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if n := <-sent; n == most {
+		t.Errorf("the client has accepted %d packets", n)
+	}
+	if _, err := io.ReadAll(resp.Body); err == nil {
+		t.Error("the body is complete")
+	}
+}
+
+// An untilRead is a channel whose writes fail after the reply to OPEN. It is not
+// closed.
+type untilRead struct{ io.ReadWriteCloser }
+
+func (c *untilRead) Write(p []byte) (int, error) {
+	n, err := c.ReadWriteCloser.Write(p)
+	if p[4] == 102 && err == nil {
+		err = io.ErrClosedPipe
+	}
+	return n, err
+}
+
+func (c *untilRead) Close() error { return nil }
+
 // TestListedNames checks the entries for unusual names.
 func TestListedNames(t *testing.T) {
 	dir := func(names ...string) []byte {

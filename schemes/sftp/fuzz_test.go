@@ -19,7 +19,7 @@ type fakeChannel struct {
 }
 
 func fakeSession(replies []byte) *session {
-	s := &session{Conn: sessions.NewConn(nil, nil, ""), channel: newTimed(fakeChannel{bytes.NewReader(replies), io.Discard}, func() {}), maxRead: 8}
+	s := &session{Conn: sessions.NewConn(nil, nil, ""), channel: newTimed(fakeChannel{bytes.NewReader(replies), io.Discard}, &buffered{}, func() {}), maxRead: 8}
 	s.r = bufio.NewReader(s.channel)
 	return s
 }

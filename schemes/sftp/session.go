@@ -25,8 +25,8 @@ type session struct {
 	maxRead uint32 // maximum length of a read request
 }
 
-// start opens the SFTP channel of an SSH connection.
-func (s *session) start(client *ssh.Client) error {
+// start opens the SFTP channel of an SSH connection over raw.
+func (s *session) start(client *ssh.Client, raw *buffered) error {
 	channel, requests, err := client.OpenChannel("session", nil)
 	if err != nil {
 		return fetch.Denied.Errorf("server opens no channel: %s", tty.Escape(err.Error()))
@@ -40,7 +40,7 @@ func (s *session) start(client *ssh.Client) error {
 	case !ok:
 		return fetch.Unsupported.Errorf("server has no sftp subsystem")
 	}
-	s.channel = newTimed(channel, s.Abort)
+	s.channel = newTimed(channel, raw, s.Abort)
 	s.r = bufio.NewReaderSize(s.channel, 32<<10)
 	return s.negotiate()
 }
@@ -255,14 +255,16 @@ func (l *timeLimit) pause() (resume func()) {
 type timed struct {
 	*timeLimit
 	channel io.ReadWriter
+	raw     *buffered
 }
 
-func newTimed(channel io.ReadWriter, abort func()) *timed {
-	return &timed{newTimeLimit(abort), channel}
+func newTimed(channel io.ReadWriter, raw *buffered, abort func()) *timed {
+	return &timed{newTimeLimit(abort), channel, raw}
 }
 
 func (t *timed) Read(p []byte) (int, error) {
 	n, err := t.channel.Read(p)
+	t.raw.dataRead(n)
 	return n, t.fault(err)
 }
 
