@@ -9,7 +9,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/base/parallel"
 	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
@@ -90,34 +89,13 @@ func newDigester(a Algorithm, t Type) *digester {
 	return d
 }
 
-// largePart is the number of bytes from which two goroutines compute the digests
-// of the block and of the payload.
-const largePart = 8 << 10
-
 // Write adds p to the block. The error is always nil.
 func (d *digester) Write(p []byte) (int, error) {
 	d.size += int64(len(p))
-	switch {
-	case d.message == nil:
-		d.block.Write(p)
-	case len(p) < largePart:
-		d.block.Write(p)
-		d.writePayload(p)
-	default:
-		parallel.Do(2, 2, func(i int) {
-			if i == 0 {
-				d.writePayload(p)
-			} else {
-				d.block.Write(p)
-			}
-		})
+	d.block.Write(p)
+	if d.message == nil {
+		return len(p), nil
 	}
-	return len(p), nil
-}
-
-// writePayload adds the bytes of the payload in p, which are bytes of an HTTP
-// message.
-func (d *digester) writePayload(p []byte) {
 	for rest := p; len(rest) > 0; {
 		inBody := !d.message.InHead() && d.message.TransferCoded()
 		n, payload := d.message.Next(rest)
@@ -127,6 +105,7 @@ func (d *digester) writePayload(p []byte) {
 		}
 		rest = rest[n:]
 	}
+	return len(p), nil
 }
 
 // Size returns the number of bytes written to the digester.
