@@ -212,18 +212,13 @@ func TestExpiredLease(t *testing.T) {
 // although several calls wait for the database.
 func TestOutage(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
-	var mu sync.Mutex
-	var reports []error
-	f, err := New(s.place(t)).Join(t.Context(), &frontier.Worker{Outage: func(err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		reports = append(reports, err)
-	}})
+	reports := make(chan error, 100)
+	f, err := New(s.place(t)).Join(t.Context(), &frontier.Worker{Outage: func(err error) { reports <- err }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s.Restart()
+	s.Stop()
 	var calls sync.WaitGroup
 	for range 8 {
 		calls.Go(func() {
@@ -232,8 +227,20 @@ func TestOutage(t *testing.T) {
 			}
 		})
 	}
+	if err := <-reports; err == nil {
+		t.Error("the first report is the end of an outage")
+	}
+	s.Restart()
 	calls.Wait()
-	if len(reports) != 2 || reports[0] == nil || reports[1] != nil {
-		t.Errorf("got the reports %v, want an error and nil", reports)
+	close(reports)
+	last := errors.New("the outage has no end")
+	for err := range reports {
+		if (err == nil) == (last == nil) { // a call can report its error after the end
+			t.Errorf("got the report %v after %v", err, last)
+		}
+		last = err
+	}
+	if last != nil {
+		t.Error(last)
 	}
 }
