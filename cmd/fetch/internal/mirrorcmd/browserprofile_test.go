@@ -47,7 +47,7 @@ func (s *profileSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "<script>fetch('/done')</script>")
 	case r.URL.Path == "/done":
 		close(s.ready)
-	case r.URL.Path == "/robots.txt":
+	case r.URL.Path == "/robots.txt", r.URL.Path == "/favicon.ico":
 		http.NotFound(w, r)
 	case host == "127.0.0.1" && !strings.Contains(r.Header.Get("Cookie"), "login="+loginCookie):
 		w.WriteHeader(http.StatusUnauthorized)
