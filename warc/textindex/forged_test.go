@@ -205,6 +205,8 @@ func TestEndlessRows(t *testing.T) {
 	}{
 		{"words", "update word_data set block=block||zeroblob(3<<20) where id > 1<<37", 13},
 		{"titles", "update heading_data set block=block||zeroblob(3<<20) where id > 1<<37", 13},
+		{"words in the pages of another table", "update word_data set block=block||zeroblob(3<<20) where id > 1<<37; pragma writable_schema=on; " +
+			"update sqlite_schema set rootpage=(select rootpage from sqlite_schema where name='word_data') where name='word_docsize'", 13},
 		{"name of a file", "update doc set file=file||zeroblob(3<<20) where id=1", 10},
 	} {
 		path := write(t, t.TempDir(), "a.warc.gz", samples)

@@ -6,8 +6,8 @@
 // the text itself. Snippets come from the records of the archive.
 //
 // The index of an archive from another person is untrusted. Its schema must equal
-// the schema of this package. Its tables must have few segments and short rows, so
-// that all of its pages are read before the first search. It is opened as an
+// the schema of this package. Its tables must have few segments and short rows, for
+// which all of its pages are checked before the first search. It is opened as an
 // immutable file, so that SQLite reads no journal. Each search has a time limit. A
 // result is reported only if the archive has its capture.
 package textindex

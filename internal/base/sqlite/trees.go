@@ -26,13 +26,13 @@ const maxTreePages = 1 << 28
 // CheckTrees returns [ErrTree] if SQLite could need unbounded memory to read the
 // tables and indexes of a forged database. This is the case if a tree is deep, or
 // if an index has a large entry. SQLite reads a complete entry to compare it, and
-// does not apply [MaxRow]. The parameter rows has limits for the rows of tables,
-// by name, for programs in SQLite that read them without MaxRow.
+// does not apply [MaxRow]. The parameter rows has the maximum sizes of rows, by the
+// name of their table, for parts of SQLite that do not apply MaxRow, such as FTS5.
 //
 // Each page must belong to one tree. CheckTrees reads all pages of the trees, and
-// needs a bit of memory for each page of the database. Other processes may change
-// the database only if the caller has started a transaction. If file is not nil, it
-// is an immutable database, whose pages CheckTrees reads without SQLite.
+// needs one bit of memory for each page of the database. The caller must have
+// started a transaction if other processes can change the database. If file is not
+// nil, it is the immutable database, whose pages CheckTrees reads without SQLite.
 func (c *Conn) CheckTrees(file io.ReaderAt, rows map[string]int) error {
 	w := treeWalker{conn: c, file: file}
 	size := 0
@@ -48,9 +48,14 @@ func (c *Conn) CheckTrees(file io.ReaderAt, rows map[string]int) error {
 	err = c.ForEachRow("select rootpage, name from sqlite_schema where rootpage > 0", nil, func(r *Row) error {
 		var root int64
 		var name string
-		err := r.Scan(&root, &name)
+		if err := r.Scan(&root, &name); err != nil {
+			return err
+		}
+		if _, used := roots[root]; used { // the limit of one table would replace that of the other
+			return ErrTree
+		}
 		roots[root] = rows[name]
-		return err
+		return nil
 	})
 	for root, limit := range roots {
 		if err == nil {
