@@ -80,7 +80,7 @@ func TestHSTS(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, _, messages := fetch("--cacert", "ca.pem", "--hsts", other, secure+"/hello")
-		if b, err := os.ReadFile(other); code != 3 || !strings.Contains(messages, "line 1 is not an entry") || err != nil || string(b) != "my notes\n" {
+		if b, err := os.ReadFile(other); code != 3 || !strings.Contains(messages, other+": HSTS file: line 1 is not in curl's format") || err != nil || string(b) != "my notes\n" {
 			t.Errorf("another file: exit code %d, %q, %s", code, b, messages)
 		}
 		full := bytes.Repeat([]byte("#\n"), 1_000_001)

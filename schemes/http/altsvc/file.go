@@ -38,7 +38,7 @@ func (s *Store) Read(r io.Reader) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	known := false // a line is an entry
+	known := false // an earlier line is in curl's format
 	for n := 1; lines.Scan(); n++ {
 		if n > maxLines {
 			return fetch.Local.Errorf("Alt-Svc file: more than %d lines", maxLines)
@@ -46,7 +46,7 @@ func (s *Store) Read(r io.Reader) error {
 		line := strings.TrimSpace(lines.Text())
 		key, service, ok := parseLine(line)
 		if known = known || isEntry(line); !known && line != "" && line[0] != '#' {
-			return fetch.Local.Errorf("Alt-Svc file: line %d is not an entry, so this is another file", n)
+			return fetch.Local.Errorf("Alt-Svc file: line %d is not in curl's format", n)
 		}
 		if ok && !s.learned[key] && now.Before(service.expires) && !contains(s.origins[key], service) {
 			s.put(key, append(s.origins[key], service))

@@ -42,7 +42,7 @@ func TestFileLimits(t *testing.T) {
 		{"many origins", fileOf(30_000), "", 30_000},
 		{"too many origins", fileOf(500_001), "500000 hosts", 0},
 		{"too many lines", strings.NewReader(strings.Repeat("#\n", 1_000_001)), "1000000 lines", 0},
-		{"another file", strings.NewReader("\n# Notes\nMy \"notes\"\n"), "line 3 is not an entry", 0},
+		{"another file", strings.NewReader("\n# Notes\nMy \"notes\"\n"), "line 3 is not in curl's format", 0},
 		{"all services of an origin", servicesOf(100), "", 100},
 		{"too many services of an origin", servicesOf(101), "100 services", 0},
 	} {

@@ -37,7 +37,7 @@ func (s *Store) Read(r io.Reader) error {
 	defer s.mu.Unlock()
 	s.reads++
 	now := s.now()
-	known := false // a line is an entry
+	known := false // an earlier line is in curl's format
 	for n := 1; lines.Scan(); n++ {
 		if n > maxLines {
 			return fetch.Local.Errorf("HSTS file: more than %d lines", maxLines)
@@ -45,7 +45,7 @@ func (s *Store) Read(r io.Reader) error {
 		line := strings.TrimSpace(lines.Text())
 		host, e, ok := parseLine(line)
 		if known = known || ok; !known && line != "" && line[0] != '#' {
-			return fetch.Local.Errorf("HSTS file: line %d is not an entry, so this is another file", n)
+			return fetch.Local.Errorf("HSTS file: line %d is not in curl's format", n)
 		}
 		if _, changed := s.learned[host]; ok && !changed && now.Before(e.expires) {
 			if before := s.hosts[host]; before.read == s.reads {

@@ -51,7 +51,7 @@ func TestFileLimits(t *testing.T) {
 		{"too many hosts", fileOf("h", 500_001), "500000 hosts"},
 		{"all lines", io.MultiReader(strings.NewReader(strings.Repeat("#\n", 970_000)), fileOf("h", 30_000)), ""},
 		{"too many lines", strings.NewReader(strings.Repeat("#\n", 1_000_001)), "1000000 lines"},
-		{"another file", strings.NewReader("\n# Notes\nMy notes\n"), "line 3 is not an entry"},
+		{"another file", strings.NewReader("\n# Notes\nMy notes\n"), "line 3 is not in curl's format"},
 	} {
 		s := newStore()
 		err := s.Read(c.file)

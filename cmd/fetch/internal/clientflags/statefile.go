@@ -40,7 +40,10 @@ func (f *stateFile) read(parse func(io.Reader) error) error {
 		return fetch.Local.With(err)
 	}
 	defer file.Close()
-	return parse(file)
+	if err := parse(file); err != nil {
+		return fetch.Local.Errorf("%s: %w", f.name, err)
+	}
+	return nil
 }
 
 // These are the times for which update waits while another process writes the
