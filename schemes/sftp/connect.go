@@ -129,9 +129,9 @@ type buffered struct {
 	unread atomic.Int64
 }
 
-// maxUnread is the maximum of buffered.unread. The data that a server may send
-// before it is read has 2 MiB. A packet with a short reply needs up to four
-// bytes for each byte of data.
+// maxUnread is the maximum of buffered.unread. A server may send 2 MiB of data
+// before it is read. A read of n bytes subtracts n*bytesPerData + bytesPerReply,
+// which is more than the connection has received for a reply of n bytes.
 const (
 	maxUnread     = 4 << 20
 	bytesPerData  = 4

@@ -22,7 +22,7 @@ var built struct {
 // once and is removed after all tests. With -short the test is skipped.
 //
 // Unlike "make build" it does not remove the paths of source files, so that the
-// build cache of "make test" can be used.
+// build cache that "make test" fills can be used.
 func Build(t *testing.T, pkg, name string) string {
 	t.Helper()
 	if testing.Short() {
