@@ -38,8 +38,8 @@ type Archive struct {
 	// parameters. Scripts send parameters such as the current time.
 	Similar bool
 
-	// Damaged lists the damaged positions that Open found. All other records
-	// can be replayed.
+	// Damaged lists the first 10,000 damaged positions that Open found. All
+	// other records can be replayed.
 	Damaged []*Error
 
 	sortedLines

@@ -194,20 +194,33 @@ func (a *Archive) linesOfAllMethods(key string) iter.Seq2[Line, error] {
 }
 
 // nearest collects index lines of one URL and keeps those nearest to
-// Archive.Time, at most 2*maxOpened lines.
+// Archive.Time, at most 2*maxOpened lines. Their fields have at most 2*maxKept
+// bytes, unless a single line is longer.
 type nearest struct {
 	*Archive
 	lines []Line
+	size  int  // number of bytes in lines
 	good  Line // nearest line with a 2xx status
 }
+
+// maxKept limits the index lines of a URL that are in memory at the same time,
+// in bytes. A line of a forged index can have a megabyte.
+const maxKept = 2 << 20
 
 func (n *nearest) add(l Line) {
 	if strings.HasPrefix(l.Status, "2") && (n.good.Key == "" || n.compare(l, n.good) <= 0) {
 		n.good = l
 	}
-	if n.lines = append(n.lines, l); len(n.lines) > 2*maxOpened {
-		n.lines = append([]Line(nil), n.sorted()[:maxOpened+1]...)
+	n.lines, n.size = append(n.lines, l), n.size+l.size()
+	if len(n.lines) <= 2*maxOpened && n.size <= 2*maxKept {
+		return
 	}
+	kept, size := 1, n.sorted()[0].size()
+	for kept <= maxOpened && kept < len(n.lines) && size+n.lines[kept].size() <= maxKept {
+		size += n.lines[kept].size()
+		kept++
+	}
+	n.lines, n.size = append([]Line(nil), n.lines[:kept]...), size
 }
 
 // sorted returns the lines, nearest first. If two captures are equally near,
@@ -235,10 +248,11 @@ func comparePositions(x, y Line) int {
 }
 
 // byPosition sorts consecutive lines with the same timestamp by the positions of their
-// records, at most maxOpened lines at a time.
+// records, at most maxOpened lines or about maxKept bytes at a time.
 func byPosition(lines iter.Seq2[Line, error]) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		var same []Line // lines with the same timestamp
+		size := 0       // number of bytes in same
 		flush := func() bool {
 			slices.SortStableFunc(same, comparePositions)
 			for _, l := range same {
@@ -246,11 +260,12 @@ func byPosition(lines iter.Seq2[Line, error]) iter.Seq2[Line, error] {
 					return false
 				}
 			}
-			same = same[:0]
+			clear(same)
+			same, size = same[:0], 0
 			return true
 		}
 		for l, err := range lines {
-			full := len(same) > 0 && (err != nil || l.Timestamp != same[0].Timestamp || len(same) == maxOpened)
+			full := len(same) > 0 && (err != nil || l.Timestamp != same[0].Timestamp || len(same) == maxOpened || size > maxKept)
 			if full && !flush() {
 				return
 			}
@@ -258,7 +273,7 @@ func byPosition(lines iter.Seq2[Line, error]) iter.Seq2[Line, error] {
 				yield(l, err)
 				return
 			}
-			same = append(same, l)
+			same, size = append(same, l), size+l.size()
 		}
 		flush()
 	}

@@ -2,6 +2,8 @@ package warc
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,11 +38,57 @@ func TestNearest(t *testing.T) {
 		if len(n.lines) > 2*maxOpened+1 {
 			t.Errorf("%s: kept %d lines", tc.name, len(n.lines))
 		}
+		long := Line{Key: "k", Timestamp: "19990101000000", Digest: strings.Repeat("x", 1<<20)}
+		for range 100 {
+			n.add(long)
+		}
+		if n.add(long); n.size > 2*maxKept+1<<20 {
+			t.Errorf("%s: kept %d bytes", tc.name, n.size)
+		}
 		chosen := n.sorted()[0]
 		note := ""
 		n.noteSuccess(&trace.Trace{Note: func(text string) { note = text }}, chosen)
 		if chosen.URL != fmt.Sprint(tc.want) || note != tc.wantNote {
 			t.Errorf("%s: got %v with the note %q", tc.name, chosen, note)
 		}
+	}
+}
+
+// TestLongLines verifies that a forged index with long lines uses little memory.
+func TestLongLines(t *testing.T) {
+	const count = 300
+	long := strings.Repeat("x", 1<<20-200)
+	for name, text := range map[string]string{
+		"digest":         `"digest":"` + long + `"`,
+		"unknown member": `"digest":"x","other":"` + long + `"`,
+	} {
+		n := nearest{Archive: &Archive{}}
+		lines := byPosition(func(yield func(Line, error) bool) {
+			for i := range count {
+				l, err := ParseLine(fmt.Sprintf(`k 20200101000000 {"url":"http://h.example/","offset":"%d",%s}`, i, text))
+				if !yield(l, err) {
+					return
+				}
+			}
+		})
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		peak := uint64(0)
+		for l, err := range lines {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.add(l)
+			if runtime.ReadMemStats(&after); after.HeapAlloc > before.HeapAlloc+32<<20 {
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+			}
+			peak = max(peak, after.HeapAlloc)
+		}
+		if used := int64(peak) - int64(before.HeapAlloc); used > 40<<20 || n.sorted()[0].Offset != count-1 {
+			t.Errorf("%s: %d MiB in memory, offset %d", name, used>>20, n.sorted()[0].Offset)
+		}
+		runtime.KeepAlive(text)
 	}
 }

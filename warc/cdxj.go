@@ -231,8 +231,8 @@ func completeTimestamp(stamp string) string {
 
 // Index writes a sorted CDXJ index of the WARC files at paths to w. The lines
 // contain the base names of the files. Index skips damaged records and writes
-// the lines of all other records. It returns an [*Error] for each damaged
-// position, combined with [errors.Join].
+// the lines of all other records. It returns an [*Error] for each of the first
+// 10,000 damaged positions, combined with [errors.Join].
 func Index(w io.Writer, paths ...string) error {
 	var s linesort.Sorter
 	defer s.Close()
@@ -246,11 +246,27 @@ func Index(w io.Writer, paths ...string) error {
 		if f.Close(); err != nil {
 			return fetch.LocalError(err)
 		}
-		for _, e := range damaged {
+		for _, e := range damaged[:min(len(damaged), maxDamaged-len(damage))] {
 			damage = append(damage, e)
 		}
 	}
 	return errors.Join(linesort.Write(w, s.Sorted()), errors.Join(damage...))
+}
+
+// maxSharedLine is the maximum length of a line of whose text the fields are
+// parts. A longer line could have other members, which would stay in memory.
+const maxSharedLine = 4 << 10
+
+// separate replaces all strings of l by copies.
+func (l *Line) separate() {
+	for _, field := range []*string{&l.Key, &l.Timestamp, &l.URL, &l.Media, &l.Status, &l.Digest, &l.File} {
+		*field = strings.Clone(*field)
+	}
+}
+
+// size returns the number of bytes in all strings of l.
+func (l *Line) size() int {
+	return len(l.Key) + len(l.Timestamp) + len(l.URL) + len(l.Media) + len(l.Status) + len(l.Digest) + len(l.File)
 }
 
 // ParseLine parses a line of a CDXJ index. It accepts JSON strings and JSON
@@ -266,6 +282,9 @@ func ParseLine(line string) (Line, error) {
 	}
 	l.URL, l.Media, l.Status = string(f.URL), string(f.Mime), string(f.Status)
 	l.Digest, l.File = string(f.Digest), string(f.Filename)
+	if len(line) > maxSharedLine {
+		l.separate()
+	}
 	var err error
 	if l.Length, err = f.Length.int64(); err == nil {
 		l.Offset, err = f.Offset.int64()

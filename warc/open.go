@@ -178,12 +178,16 @@ func (o *opener) index(name string) error {
 	}
 	defer in.Close()
 	damaged, err := addLinesOf(&o.lines, name, where.path, in)
-	o.archive.Damaged = append(o.archive.Damaged, damaged...)
+	o.archive.Damaged = append(o.archive.Damaged, damaged[:min(len(damaged), maxDamaged-len(o.archive.Damaged))]...)
 	return err
 }
 
-// addLinesOf adds the index lines of a WARC file to lines, and returns the
-// damaged positions. The parameter name is the file name in the lines.
+// maxDamaged is the maximum number of damaged positions that are kept in memory.
+// A forged file can have millions.
+const maxDamaged = 10_000
+
+// addLinesOf adds the index lines of a WARC file to lines, and returns the first
+// maxDamaged damaged positions. The parameter name is the file name in the lines.
 func addLinesOf(lines *linesort.Sorter, name, path string, in io.Reader) (damaged []*Error, err error) {
 	for line, err := range Lines(name, in) {
 		var damage *Error
@@ -192,7 +196,9 @@ func addLinesOf(lines *linesort.Sorter, name, path string, in io.Reader) (damage
 			err = lines.Add(line.append(nil))
 		case errors.As(err, &damage):
 			damage.File = path
-			damaged = append(damaged, damage)
+			if len(damaged) < maxDamaged {
+				damaged = append(damaged, damage)
+			}
 			err = nil
 		}
 		if err != nil {
@@ -290,7 +296,7 @@ func (o *opener) addLines(in io.Reader, name string, limit *int64) error {
 			if err := o.lines.Add(withOwnKey(text, l)); err != nil {
 				return err
 			}
-		case !damaged:
+		case !damaged && len(o.archive.Damaged) < maxDamaged:
 			damaged = true
 			start := initial - *limit - int64(len(text)) - 1
 			o.archive.Damaged = append(o.archive.Damaged, &Error{File: name, Offset: start, Err: err})

@@ -2,16 +2,19 @@ package warc
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"io"
 	"mime"
+	"os"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/linesort"
 )
 
@@ -21,7 +24,8 @@ const (
 	// index.
 	largeIndex = 1 << 20
 
-	indexBlockLines = 1024 // lines in a block of a compressed index
+	indexBlockLines = 1024    // lines in a block of a compressed index
+	maxIndexBlock   = 1 << 20 // size of the lines in bytes after which a block ends
 )
 
 // addIndex writes the index of the archive to the WACZ file. A large index
@@ -32,13 +36,23 @@ func (z *packer) addIndex(a *Archive) error {
 	if a.size < largeIndex {
 		return z.create("indexes/index.cdx", zip.Deflate, func(w io.Writer) error { return linesort.Write(w, lines) })
 	}
-	blocks := &indexBlocks{}
-	blocks.list.WriteString("!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \"index.cdx.gz\"}\n")
-	err := z.create("indexes/index.cdx.gz", zip.Store, func(w io.Writer) error { return blocks.write(w, lines) })
+	// A forged index can have lines of a megabyte, which the list repeats.
+	list, err := os.CreateTemp("", "fetch-index-*")
 	if err != nil {
-		return err
+		return fetch.LocalError(err)
 	}
-	return z.add("indexes/index.idx", zip.Deflate, &blocks.list)
+	defer os.Remove(list.Name())
+	defer list.Close()
+	blocks := &indexBlocks{list: bufio.NewWriter(list)}
+	blocks.list.WriteString("!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \"index.cdx.gz\"}\n")
+	err = z.create("indexes/index.cdx.gz", zip.Store, func(w io.Writer) error { return blocks.write(w, lines) })
+	if err == nil {
+		_, err = list.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return fetch.LocalError(err)
+	}
+	return z.add("indexes/index.idx", zip.Deflate, list)
 }
 
 // packedLines omits the lines of conversations and of responses with the status
@@ -80,7 +94,7 @@ type indexBlocks struct {
 	prefix string       // key and timestamp of the first line in text
 	offset int64        // size of all previous blocks, in bytes
 
-	list bytes.Buffer // the lines of index.idx
+	list *bufio.Writer // to a file with the lines of index.idx
 }
 
 func (b *indexBlocks) write(w io.Writer, lines linesort.Lines) error {
@@ -93,13 +107,16 @@ func (b *indexBlocks) write(w io.Writer, lines linesort.Lines) error {
 			b.prefix = prefix
 		}
 		b.text.Write(line)
-		if b.lines++; b.lines == indexBlockLines {
+		if b.lines++; b.lines == indexBlockLines || b.text.Len() >= maxIndexBlock {
 			if err := b.flush(w); err != nil {
 				return err
 			}
 		}
 	}
-	return b.flush(w)
+	if err := b.flush(w); err != nil {
+		return err
+	}
+	return b.list.Flush()
 }
 
 // flush writes the current block as a gzip member.
