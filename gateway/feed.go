@@ -12,6 +12,10 @@ import (
 // maxFeed is the maximum number of captures in a feed.
 const maxFeed = 50
 
+// maxFeedURL is the maximum length of a URL in a feed in bytes. A line of a forged
+// index can have a megabyte, and the statistics keep the newest captures.
+const maxFeedURL = 64 << 10
+
 // An atomFeed is a feed in the format Atom (RFC 4287).
 type atomFeed struct {
 	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`

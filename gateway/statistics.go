@@ -95,7 +95,9 @@ func (s *statistics) add(l warc.Line) {
 	if !ok {
 		return
 	}
-	s.newest = keepNewest(s.newest, l)
+	if len(l.URL) <= maxFeedURL {
+		s.newest = keepNewest(s.newest, warc.Line{Timestamp: l.Timestamp, URL: l.URL})
+	}
 	if s.first.IsZero() || at.Before(s.first) {
 		s.first = at
 	}

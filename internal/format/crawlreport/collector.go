@@ -157,6 +157,7 @@ func (c *Collector) AddResponseTime(host string, d time.Duration) {
 		if c.times == nil {
 			c.times = map[string]*HostTime{}
 		}
+		host = strings.Clone(host) // as in table.add
 		h = &HostTime{Host: host}
 		c.times[host] = h
 	}

@@ -71,7 +71,7 @@ func TestOrder(t *testing.T) {
 // TestBounds checks that the tables of a crawl with very many hosts, media
 // types and reasons use a bounded amount of memory.
 func TestBounds(t *testing.T) {
-	var c Collector
+	var c, parts Collector
 	long := strings.Repeat("é", 1000)
 	for i := range 6000 {
 		name := fmt.Sprint(i, long)
@@ -80,12 +80,18 @@ func TestBounds(t *testing.T) {
 		c.Add(Visit{URL: name, Scheme: "s", Host: name, Outcome: Excluded, Reason: name})
 		c.AddResponseTime(name, 1)
 	}
+	for i := range 90 { // hosts that are parts of long URLs
+		url := fmt.Sprintf("%04d.example/%s", i, strings.Repeat("x", 1<<20))
+		parts.Add(Visit{URL: url, Scheme: url[:1], Host: url[:12], Reason: url[:4], Media: url[5:12]})
+		parts.AddResponseTime(url[:12], 1)
+	}
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	if m.HeapAlloc > 32<<20 {
 		t.Errorf("%d MiB", m.HeapAlloc>>20)
 	}
+	runtime.KeepAlive(&parts)
 	r := c.Report()
 	last := r.Hosts[len(r.Hosts)-1]
 	if last.Name != Others || last.URLs < 18_000-3*maxRows {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -33,6 +34,7 @@ func (t *table) add(name string, size int64) {
 		if t.rows == nil {
 			t.rows = map[string]*Row{}
 		}
+		name = strings.Clone(name) // it can be a part of a long URL
 		row = &Row{Name: name}
 		t.rows[name] = row
 	}
