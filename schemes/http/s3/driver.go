@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/xml"
-	"errors"
 	"hash/maphash"
 	"io"
 	"net/http"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
-	"github.com/anyurl/fetch/internal/format/awsfiles"
 	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
@@ -24,6 +22,7 @@ type driver struct {
 	env     fetch.Env
 	options Options
 	server  server
+	buckets buckets
 	err     error // the options are invalid
 	web     fetch.Driver
 }
@@ -106,14 +105,12 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, c call, more ...f
 	if r.Op == fetch.Stat {
 		method = http.MethodHead
 	}
-	if !d.options.Anonymous {
-		key, err := awsfiles.ReadKey(d.options.Getenv)
-		if err != nil && !errors.Is(err, awsfiles.ErrNoKey) {
-			return nil, err
-		}
-		if err == nil {
-			r.Header = append(r.Header, c.sign(method, key, d.server.region, d.env.Now(), more...)...)
-		}
+	key, signs, denied, err := d.accessKey(req)
+	if err != nil {
+		return nil, err
+	}
+	if signs {
+		r.Header = append(r.Header, c.sign(method, key, d.server.region, d.env.Now(), more...)...)
 	}
 	resp, err := d.web.Do(ctx, r)
 	if err != nil {
@@ -125,6 +122,9 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, c call, more ...f
 	}
 	if resp.Fault != nil {
 		d.explain(resp)
+		if denied {
+			adviseEntering(resp, req.URL.Host())
+		}
 	}
 	return resp, nil
 }

@@ -32,7 +32,8 @@ type Options struct {
 	Region string
 
 	// If Anonymous is true, requests are not signed. They are not signed either
-	// if there is no access key.
+	// if there is no access key, and for a bucket of which the user has entered no
+	// URL.
 	Anonymous bool
 
 	// Getenv returns the values of environment variables, such as

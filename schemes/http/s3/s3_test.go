@@ -22,6 +22,7 @@ import (
 	"github.com/anyurl/fetch/internal/format/awsfiles"
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/internal/test/schemetest"
+	"github.com/anyurl/fetch/uri"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -148,6 +149,48 @@ func TestKeys(t *testing.T) {
 		}
 		c := schemetest.NewClient(t, Schemes(test.options))
 		if got := schemetest.Summary(c.Get(t.Context(), "s3://bucket/x")); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestSigned checks which requests are signed. Only those are for which the user
+// has entered a URL of the bucket.
+func TestSigned(t *testing.T) {
+	page := func(text string) *fetch.Source { return &fetch.Source{URL: uri.MustParse(text)} }
+	stranger, other, own := page("s3://stranger.invalid/"), page("s3://other/"), page("s3://bucket/")
+	for _, test := range []struct {
+		name string
+		from []*fetch.Source // of the requests; nil means that the user entered the URL
+		want string          // one letter for each: s for signed, u for unsigned
+	}{
+		{"entered", []*fetch.Source{nil}, "s"},
+		{"entry of a listing", []*fetch.Source{nil, own}, "ss"},
+		{"entry of a listing in another Client", []*fetch.Source{own}, "s"},
+		{"seed of a stranger", []*fetch.Source{stranger}, "u"},
+		{"entry of a listing of a stranger", []*fetch.Source{stranger, own}, "uu"},
+		{"entry of another bucket", []*fetch.Source{other, own}, "uu"},
+		{"entered later", []*fetch.Source{stranger, nil, own}, "uss"},
+	} {
+		got := ""
+		s := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") == "" {
+				got += "u"
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			got += "s"
+		})
+		c := schemetest.NewClient(t, Schemes(Options{Endpoint: s.URL, Getenv: environment()}))
+		for _, from := range test.from {
+			resp, err := c.Do(t.Context(), &fetch.Request{URL: uri.MustParse("s3://bucket/k"), From: from})
+			if err == nil {
+				resp.Body.Close()
+			} else if !strings.Contains(err.Error(), "has not entered a URL of the bucket bucket") {
+				t.Errorf("%s: %v", test.name, err)
+			}
+		}
+		if got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
