@@ -34,6 +34,7 @@ type body struct {
 	media   string
 	proto   string
 	err     error // why no mirror is left
+	same    bool  // a mirror has no object that satisfies the condition of its request
 	closed  bool
 
 	pos int // in the first piece of window; used only by Read
@@ -118,6 +119,14 @@ func (b *body) wait() error {
 		}
 		b.changed.Wait()
 	}
+}
+
+// unchanged reports whether no mirror has sent a part of the object, and a mirror has
+// reported that the object is unchanged.
+func (b *body) unchanged() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.same && b.media == "" && b.proto == "" && b.ctx.Err() == nil
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -243,7 +252,9 @@ func (b *body) release(m *mirror, run []*piece, err error) {
 	if err != nil && b.ctx.Err() == nil {
 		b.err = err
 		m.failed++
-		if _, fatal := errors.AsType[*unusableError](err); fatal || m.failed >= maxFailed || !fetch.Retryable(err) && fetch.FaultOf(err) != fetch.Mismatch {
+		if errors.Is(err, errUnchanged) {
+			b.same, m.ended = true, true
+		} else if _, fatal := errors.AsType[*unusableError](err); fatal || m.failed >= maxFailed || !fetch.Retryable(err) && fetch.FaultOf(err) != fetch.Mismatch {
 			m.ended = true
 			b.trace.Notef("mirror %s is not used any more: %v", m.req.URL, err)
 		}

@@ -5,6 +5,7 @@ package mirrors
 
 import (
 	"context"
+	"net/http"
 	"slices"
 
 	"github.com/anyurl/fetch/fetch"
@@ -47,7 +48,8 @@ type driver struct {
 }
 
 // Do sends a request to the first mirror that works, and returns the response
-// when its first bytes arrive. The body uses all mirrors.
+// when its first bytes arrive. The body uses all mirrors. If a mirror reports that
+// the object is unchanged, and no other mirror sends it, Response.Unchanged is true.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	o := d.object
 	if req.Op != fetch.Get || req.Range.End > 0 || req.Range.First < 0 {
@@ -61,7 +63,11 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	b := newBody(ctx, cancel, d.client, o, req.Trace)
 	b.start(start)
 	if err := b.await(); err != nil { // the size is known when the first piece has arrived
+		unchanged := b.unchanged()
 		b.Close()
+		if unchanged {
+			return &fetch.Response{URL: o.Mirrors[0].URL, Kind: fetch.Document, Size: -1, Unchanged: true, Body: http.NoBody}, nil
+		}
 		return nil, err
 	}
 	first := o.Mirrors[0]

@@ -232,6 +232,34 @@ func TestMirrors(t *testing.T) {
 	}
 }
 
+// TestUnchanged checks the conditions of the requests for mirrors.
+func TestUnchanged(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		codes     [3]int
+		want      fetch.Fault // or 0 for success
+		unchanged bool
+	}{
+		{"all unchanged", [3]int{304, 304, 304}, 0, true},
+		{"one is missing", [3]int{404, 304, 304}, 0, true},
+		{"only one is unchanged", [3]int{304, 0, 0}, 0, false},
+		{"all missing", [3]int{404, 404, 404}, fetch.NotFound, false},
+	} {
+		all := []*testMirror{newMirror(t), newMirror(t), newMirror(t)}
+		for i, code := range test.codes {
+			all[i].code = code
+		}
+		o := object(t, all...)
+		for _, m := range o.Mirrors {
+			m.Since = time.Unix(1e9, 0)
+		}
+		resp, text, err := get(t, o, fetch.Request{})
+		if fetch.FaultOf(err) != test.want || err == nil && (resp.Unchanged != test.unchanged || !test.unchanged && !bytes.Equal(text, content)) {
+			t.Errorf("%s: %d bytes, %v, %v", test.name, len(text), resp, err)
+		}
+	}
+}
+
 // TestResume starts in the middle of a piece.
 func TestResume(t *testing.T) {
 	o := object(t, newMirror(t), newMirror(t))

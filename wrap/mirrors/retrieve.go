@@ -1,11 +1,16 @@
 package mirrors
 
 import (
+	"errors"
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/wrap"
 )
+
+// errUnchanged means that a mirror did not send the object because of a condition
+// of the request, such as Request.Since.
+var errUnchanged = errors.New("the object is unchanged")
 
 // retrieve requests consecutive pieces from a mirror. Pieces that are bad are
 // marked, so that another mirror retrieves them.
@@ -47,7 +52,9 @@ func (b *body) check(m *mirror, req *fetch.Request, resp *fetch.Response, run []
 		return &unusableError{fetch.Mismatch.Errorf(format, args...)}
 	}
 	switch {
-	case resp.Fault != nil || resp.Unchanged || !resp.Location.IsZero():
+	case resp.Unchanged:
+		return errUnchanged
+	case resp.Fault != nil || !resp.Location.IsZero():
 		return unusable("the mirror did not send the object")
 	case resp.Offset != req.Range.First:
 		return unusable("the mirror supports no ranges")

@@ -18,6 +18,10 @@ import (
 func TestMetalinkFiles(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		names, ok := map[string]string{"/two.meta4": "ab", "/a.meta4": "a", "/b.meta4": "a"}[r.URL.Path]
+		if ok && r.Header.Get("If-Modified-Since") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
 		if ok {
 			fmt.Fprint(w, "<metalink>")
 			for _, name := range names {
@@ -48,6 +52,8 @@ func TestMetalinkFiles(t *testing.T) {
 		{"--output-dir DIR U/b.meta4", "a", 3, "a=old"},
 		{"--output-dir DIR -o a U/b.meta4", "a", 0, "a=/a"},
 		{"--output-dir DIR U/a.meta4", "a", 0, "a=/a"},
+		{"--output-dir DIR -z 2020-01-01 U/a.meta4", "a", 0, "a=old"},
+		{"--output-dir DIR -z 1990-01-01 U/a.meta4", "a", 0, "a=/a"},
 	} {
 		dir := t.TempDir()
 		if c.existing != "" {

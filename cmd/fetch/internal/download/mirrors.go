@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/metalink"
@@ -33,7 +34,9 @@ func (j *Job) retrieveFromMirrors(req *fetch.Request) error {
 		}
 		return j.saveObject(req, object)
 	}
-	files, link, err := j.metalinkFiles(req)
+	document := req.Clone()
+	document.Since, document.Before = time.Time{}, time.Time{} // -z is for the files
+	files, link, err := j.metalinkFiles(document)
 	if err != nil {
 		return err
 	}
@@ -63,6 +66,7 @@ func (j *Job) saveListed(req *fetch.Request, f metalink.File, link func(uri.URI)
 	object := mirrors.Object{Mirrors: more, Size: f.Size, PieceSize: f.PieceSize, Pieces: f.Pieces}
 	for _, m := range f.Mirrors {
 		next := link(m.URL)
+		next.Since, next.Before = req.Since, req.Before
 		if m.URL == req.URL {
 			next = req.Clone()
 		}
