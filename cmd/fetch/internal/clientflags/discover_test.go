@@ -66,7 +66,8 @@ func TestDiscover(t *testing.T) {
 			}
 			return fetch.Proxy{URL: uri.MustParse(proxy)}, nil
 		}}
-		if all := c.discover(t.Context(), "secret.test", 443); len(all) != int(queries) || n.Load() != queries {
+		place := fetch.Target{Scheme: "https", Host: "secret.test", Port: 443}
+		if all := c.discover(t.Context(), "secret.test", 443, place); len(all) != int(queries) || n.Load() != queries {
 			t.Errorf("proxy %q: %q after %d queries", proxy, all, n.Load())
 		}
 	}
@@ -87,7 +88,7 @@ func TestDiscoverSocket(t *testing.T) {
 func TestDiscoverFinalDot(t *testing.T) {
 	records, _ := newRecords(t, ".")
 	c := &OpenClient{resolver: records, proxy: func(fetch.Target) (fetch.Proxy, error) { return fetch.Proxy{}, nil }}
-	if all := c.discover(t.Context(), "a.test.", 443); len(all) != 1 || all[0] != "a.test.:443" {
+	if all := c.discover(t.Context(), "a.test.", 443, fetch.Target{Scheme: "https", Host: "a.test.", Port: 443}); len(all) != 1 || all[0] != "a.test.:443" {
 		t.Errorf("got %q", all)
 	}
 }

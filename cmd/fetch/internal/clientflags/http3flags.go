@@ -34,19 +34,23 @@ func (c *OpenClient) discoverer(f *Flags) func(ctx context.Context, host string,
 	if f.route.socket != "" {
 		return nil
 	}
-	return c.discover
+	return func(ctx context.Context, host string, port uint16) []string {
+		return c.discover(ctx, host, port, f.route.place(host, port))
+	}
 }
 
 // discover returns the addresses at which the HTTPS records of a server offer
 // HTTP/3. It needs --doh-url, because the resolver of the system cannot query
 // these records. It returns no address if a proxy is used, because HTTP/3 cannot
-// use the proxy. The query would also disclose the name to the DNS server.
-func (c *OpenClient) discover(ctx context.Context, host string, port uint16) (all []string) {
+// use the proxy. The query would also disclose the name to the DNS server. As in
+// curl, there is no query either if --resolve or --connect-to names an address. The
+// connection goes to place.
+func (c *OpenClient) discover(ctx context.Context, host string, port uint16, place fetch.Target) (all []string) {
 	over, ok := c.resolver.(*doh.Resolver)
-	if _, err := netip.ParseAddr(host); !ok || err == nil {
+	if _, err := netip.ParseAddr(host); !ok || err == nil || place.Addr.IsValid() {
 		return nil
 	}
-	if p, err := c.proxy(fetch.Target{Scheme: "https", Host: host, Port: port}); err != nil || !p.URL.IsZero() {
+	if p, err := c.proxy(place); err != nil || !p.URL.IsZero() {
 		return nil
 	}
 	services, err := over.Services(ctx, host, port)

@@ -141,6 +141,16 @@ func (f *routeFlags) route() (func(fetch.Target) fetch.Target, error) {
 	}, nil
 }
 
+// place returns the target to which --resolve and --connect-to lead a connection to
+// an https server. If it is an address, no DNS query needs the name of the server.
+func (f *routeFlags) place(host string, port uint16) fetch.Target {
+	own := fetch.Target{Scheme: "https", Host: host, Port: port}
+	if route, err := f.route(); err == nil && route != nil {
+		return route(own)
+	}
+	return own
+}
+
 func (d detour) matches(t fetch.Target) bool {
 	return (d.host == "" || d.host == "*" || strings.EqualFold(strings.Trim(d.host, "[]"), t.Host)) &&
 		(d.port == 0 || d.port == t.Port)
