@@ -131,13 +131,13 @@ func (d *driver) authenticateOrigin(
 
 // negotiate returns a copy of the request with a token of Options.Negotiator. It
 // returns nil if the server does not offer this method, or has rejected a token.
-// The Client removes the credential of a request if a redirect leaves its
-// origin, so that only this origin gets a token.
+// After a redirect to another origin, the credential can be one of
+// fetch.Options.RedirectLogin, for which no token is sent.
 func (d *driver) negotiate(
 	ctx context.Context, req *fetch.Request, wr *wireRequest, list []httpauth.Challenge,
 ) (*wireRequest, error) {
 	offered := slices.ContainsFunc(list, func(c httpauth.Challenge) bool { return c.Scheme == "negotiate" })
-	if !offered || wr.negotiated || req.Auth == nil || d.opts.Negotiator == nil {
+	if !offered || wr.negotiated || req.Auth == nil || d.opts.Negotiator == nil || httpauth.IsRedirected(ctx) {
 		return nil, nil
 	}
 	token, err := d.opts.Negotiator.Token(ctx, d.dialKDC, wr.target.Host, req.Auth)
