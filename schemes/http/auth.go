@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -148,6 +149,22 @@ func (d *driver) negotiate(
 	next.negotiated = true
 	next.setField("Authorization", "Negotiate "+token)
 	return &next, nil
+}
+
+// connUser returns the part of the key of a connection that names its user, or "".
+// Some servers authenticate the connection with a token, and not only the request
+// (RFC 4559 section 6). Requests of other users, and those without a token, must
+// not use this connection.
+func (wr *wireRequest) connUser(auth *fetch.Credential) string {
+	field := wr.header.Get("Authorization")
+	method, _, _ := strings.Cut(field, " ")
+	switch {
+	case wr.negotiated:
+		return " as " + strconv.Quote(auth.User) + " " + strconv.Quote(auth.Password.Reveal())
+	case strings.EqualFold(method, "Negotiate"), strings.EqualFold(method, "NTLM"): // set by the caller
+		return " with " + strconv.Quote(field)
+	}
+	return ""
 }
 
 // dialKDC connects to a server of Options.Negotiator.

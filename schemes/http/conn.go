@@ -100,6 +100,7 @@ func (d *driver) sendHTTP1(
 	if via != nil {
 		key = proxyKey(netKey, via, wr.origin)
 	}
+	key += wr.connUser(req.Auth)
 	if !wr.isRepeatable() {
 		key += " once" // the server may close an idle connection while the request is sent
 	}
