@@ -151,8 +151,12 @@ func (f *routeFlags) place(host string, port uint16) fetch.Target {
 	return own
 }
 
+// matches reports whether the rule applies to t. A final dot of a host has no effect,
+// because a server can add it to its own host in a redirect, which then gets the
+// credentials of the URL.
 func (d detour) matches(t fetch.Target) bool {
-	return (d.host == "" || d.host == "*" || strings.EqualFold(strings.Trim(d.host, "[]"), t.Host)) &&
+	host := strings.TrimSuffix(strings.Trim(d.host, "[]"), ".")
+	return (d.host == "" || d.host == "*" || strings.EqualFold(host, strings.TrimSuffix(t.Host, "."))) &&
 		(d.port == 0 || d.port == t.Port)
 }
 
