@@ -162,20 +162,28 @@ func embeddedIPv4(a netip.Addr) (found []netip.Addr) {
 		add(b[4], b[5], b[6], b[7])
 		add(^b[12], ^b[13], ^b[14], ^b[15])
 	}
-	if b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe { // ISATAP
+	if isISATAP(b) {
 		add(b[12], b[13], b[14], b[15])
 	}
 	return found
 }
 
+// isISATAP reports whether an IPv6 address ends in an IPv4 address as defined in
+// RFC 5214 section 6.1.
+func isISATAP(b [16]byte) bool { return b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe }
+
 // neighbourhood returns the network of a private address: the /24 of an IPv4
-// address or the /64 of an IPv6 address. Servers in the same neighbourhood may
-// link to each other.
+// address or the /64 of an IPv6 address. If an IPv6 address ends in an IPv4 address,
+// as with NAT64 and ISATAP, it is the /24 of the latter. Servers in the same
+// neighbourhood may link to each other.
 func neighbourhood(a netip.Addr) netip.Prefix {
 	a = a.WithZone("").Unmap()
 	bits := 64
-	if a.Is4() {
+	switch {
+	case a.Is4():
 		bits = 24
+	case nat64.Contains(a) || isISATAP(a.As16()):
+		bits = 96 + 24
 	}
 	p, _ := a.Prefix(bits)
 	return p

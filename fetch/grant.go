@@ -201,7 +201,7 @@ func (g *grant) allowsClass(a netip.Addr, c class) bool {
 		return false
 	}
 	if c < public && g.network.IsValid() {
-		return g.network.Contains(a.WithZone("").Unmap())
+		return g.network == neighbourhood(a)
 	}
 	return true
 }
