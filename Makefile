@@ -54,11 +54,12 @@ build:
 	CGO_ENABLED=0 go build -trimpath -o bin/fetch ./cmd/fetch
 
 # Several tests build the command at the same time. The first "go build" fills
-# the cache for all of them.
+# the cache for all of them, with less garbage collection in the compiler. Temporary
+# files of the tests are in memory.
 test: peers
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "run gofmt -w on:" $$files; exit 1; }
-	go build ./...
-	go test -race -vet=all -p $(JOBS) -gcflags='$(NORACE)' -timeout $(HANG) ./...
+	GOGC=400 go build ./...
+	internal/test/testdir/run go test -race -vet=all -p $(JOBS) -gcflags='$(NORACE)' -timeout $(HANG) ./...
 
 # scheme-tests are the packages that test-scheme tests: those that import the
 # scheme in the folder schemes/$(S), also only in tests; the tests that every

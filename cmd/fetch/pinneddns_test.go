@@ -14,8 +14,9 @@ import (
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
-// TestPinnedNames checks that the server of --doh-url gets no query for a host whose
-// address is on the command line, or to which a proxy connects.
+// TestPinnedNames checks which queries the server of --doh-url gets for a host whose
+// address is on the command line, or to which a proxy connects. The only query for a
+// known address is that for the keys of ECH.
 func TestPinnedNames(t *testing.T) {
 	cert := peer.NewCert(t, peer.CertOptions{Hosts: []string{"own.test", "127.0.0.1"}})
 	site := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -43,10 +44,11 @@ func TestPinnedNames(t *testing.T) {
 		code       int
 		queries    int32
 	}{
-		{"--resolve", fixed, 0, 0},
-		{"--resolve, HTTP/3", fixed + "--http3", 0, 0},
-		{"--resolve of all ports", "--noproxy * --resolve own.test:*:127.0.0.1 --http3", 0, 0},
-		{"--connect-to an address", "--noproxy * --connect-to own.test::127.0.0.1: --http3", 0, 0},
+		{"--resolve", fixed, 0, 1},
+		{"--resolve, HTTP/3", fixed + "--http3", 0, 1},
+		{"--resolve of all ports", "--noproxy * --resolve own.test:*:127.0.0.1 --http3", 0, 1},
+		{"--connect-to an address", "--noproxy * --connect-to own.test::127.0.0.1: --http3", 0, 1},
+		{"--resolve, --ech false", fixed + "--http3 --ech false", 0, 0},
 		{"--ech hard", fixed + "--ech hard", 5, 1},
 		{"proxy of the new host", "--http3 -x http://127.0.0.1:1 --noproxy own.test --connect-to own.test::new.test:", 4, 0},
 	} {

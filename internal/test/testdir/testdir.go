@@ -23,7 +23,7 @@ func New() (dir string, err error) {
 
 // Main runs the tests of a package and returns their exit code. With -short,
 // the tests create their temporary directories in the directory that New
-// returns. Without -short, they use the disk.
+// returns. Without -short, they use TMPDIR.
 func Main(m *testing.M) (code int) {
 	flag.Parse()
 	if !testing.Short() {

@@ -56,13 +56,7 @@ func (c *OpenClient) useECH(f *Flags, spec *Spec) error {
 		spec.Schemes.HTTP.ECH = &http.ECH{Required: f.ech.required,
 			Configs: func(context.Context, string, uint16, string) ([]byte, error) { return f.ech.list, nil }}
 	case f.dns.doh != "":
-		configs := func(ctx context.Context, host string, port uint16, endpoint string) ([]byte, error) {
-			if !f.ech.required && f.route.place(host, port).Addr.IsValid() {
-				return nil, nil
-			}
-			return c.echConfigs(ctx, host, port, endpoint)
-		}
-		spec.Schemes.HTTP.ECH = &http.ECH{Required: f.ech.required, Configs: configs}
+		spec.Schemes.HTTP.ECH = &http.ECH{Required: f.ech.required, Configs: c.echConfigs}
 	case f.ech.required:
 		return fetch.Usage.Errorf("--ech hard requires --doh-url or --ech ecl:BASE64")
 	}

@@ -42,9 +42,9 @@ func (c *OpenClient) discoverer(f *Flags) func(ctx context.Context, host string,
 // discover returns the addresses at which the HTTPS records of a server offer
 // HTTP/3. It needs --doh-url, because the resolver of the system cannot query
 // these records. It returns no address if a proxy is used, because HTTP/3 cannot
-// use the proxy. The query would also disclose the name to the DNS server. As in
-// curl, there is no query either if --resolve or --connect-to names an address. The
-// connection goes to place.
+// use the proxy. The query would also disclose the name to the DNS server. Nor is
+// there a query if --resolve or --connect-to names an address. The connection goes to
+// place.
 func (c *OpenClient) discover(ctx context.Context, host string, port uint16, place fetch.Target) (all []string) {
 	over, ok := c.resolver.(*doh.Resolver)
 	if _, err := netip.ParseAddr(host); !ok || err == nil || place.Addr.IsValid() {
