@@ -2,6 +2,7 @@ package mail_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,7 +77,7 @@ func TestDovecotListings(t *testing.T) {
 	_, base := dovecot(t, peer.DovecotOptions{})
 	c := client(t, mail.Options{})
 	for _, test := range []struct{ url, want string }{
-		{"/", "Entwürfe lists lists/go INBOX"},
+		{"/", "Entwürfe INBOX lists lists/go"},
 		{"/INBOX", "tea café"},
 		{"/INBOX/", "tea café"},
 		{"/INBOX?ALL", "tea café"},
@@ -100,6 +101,9 @@ func TestDovecotListings(t *testing.T) {
 			if _, _, err := schemetest.Read(t, c, u); err != nil {
 				t.Errorf("%s: entry %s: %v", test.url, e.URL, err)
 			}
+		}
+		if test.url == "/" {
+			slices.Sort(names) // Dovecot sends mailboxes in the order of the file system
 		}
 		if got := strings.Join(names, " "); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.url, got, test.want)
