@@ -11,7 +11,6 @@ import (
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/base/localaddr"
 	"github.com/anyurl/fetch/internal/base/reservedscheme"
-	"github.com/anyurl/fetch/internal/wire/httpauth"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -176,9 +175,6 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	g.anonymous = !c.certs.permits(g, from)
 	if s.Open == nil {
 		return nil, Unsupported.Errorf("scheme %s has no driver", s.Name)
-	}
-	if req.leftOrigin {
-		ctx = httpauth.Redirected(ctx)
 	}
 	resp, err := checkResponse(c.open[s.Name]().Do(context.WithValue(ctx, grantKey{}, g), req))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/http1"
+	"github.com/anyurl/fetch/internal/wire/httpauth"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -24,6 +25,9 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 	var chain []uri.URI
 	cookies := ""
 	for {
+		if r.leftOrigin {
+			ctx = httpauth.Redirected(ctx) // for middlewares too
+		}
 		resp, err := checkResponse(c.driver.Do(ctx, r))
 		if err != nil {
 			return nil, wrapError(r.operation(), r.URL.String(), preferContextFault(ctx, err))

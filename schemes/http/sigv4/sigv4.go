@@ -19,6 +19,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/awssign"
+	"github.com/anyurl/fetch/internal/wire/httpauth"
 )
 
 // Options configures the signatures.
@@ -48,10 +49,11 @@ func Parse(text string) (o Options, err error) {
 }
 
 // Middleware returns a middleware that replaces the credential of each http and
-// https request by a signature. The Client has removed the credential if a
-// redirect has left the origin for which it was entered. Only requests to this
-// origin are thus signed. The middleware must be the innermost one, because a
-// signature is valid for some minutes.
+// https request by a signature. Only requests to the origin for which the
+// credential was entered are signed. After a redirect to another origin, requests
+// have no credential, also if [fetch.Options].RedirectLogin has one. The
+// middleware must be the innermost one, because a signature is valid for some
+// minutes.
 //
 // A request for a dav or davs URL with a credential fails with the Fault
 // Unsupported, because its method is not known here and the driver would send the
@@ -69,6 +71,11 @@ func Middleware(o Options) fetch.Middleware {
 				return nil, fetch.Unsupported.Errorf("AWS signature: not supported for %s URLs", scheme)
 			case scheme != "http" && scheme != "https":
 				return next.Do(ctx, req)
+			}
+			if httpauth.IsRedirected(ctx) {
+				unsigned := req.Clone()
+				unsigned.Auth = nil
+				return next.Do(ctx, unsigned)
 			}
 			signed, err := o.sign(req)
 			if err != nil {
