@@ -151,24 +151,26 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestShortNames checks that a list with short names ends after two million names,
-// because each of them needs memory of its caller.
-func TestShortNames(t *testing.T) {
-	var progress listProgress
-	page, names := make([]listed, 1000), 0
-	for {
-		for i := range page {
-			page[i].Key = fmt.Sprintf("%07x", names+i)
-		}
-		if err := progress.check(page); err != nil {
-			if fetch.FaultOf(err) != fetch.TooLarge {
-				t.Error(err)
+// TestManyNames checks that a list ends before its names need more than 64 MiB of
+// memory. A caller also needs memory for short names.
+func TestManyNames(t *testing.T) {
+	for length, most := range map[int]int{7: 340_000, 50: 278_000, 1024: 56_000} {
+		var progress listProgress
+		page, names := make([]listed, 1000), 0
+		for {
+			for i := range page {
+				page[i].Key = fmt.Sprintf("%0*x", length, names+i)
 			}
-			break
+			if err := progress.check(page); err != nil {
+				if fetch.FaultOf(err) != fetch.TooLarge {
+					t.Error(err)
+				}
+				break
+			}
+			names += len(page)
 		}
-		names += len(page)
-	}
-	if names < 2_000_000 || names > 2_200_000 {
-		t.Errorf("%d names", names)
+		if names < most*9/10 || names > most {
+			t.Errorf("%d names of %d bytes, want at most %d", names, length, most)
+		}
 	}
 }

@@ -191,12 +191,12 @@ func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[store.Object
 // server may send such pages, for example if many objects were deleted.
 const maxEmptyPages = 100
 
-// maxNames is the maximum total size of the names in a list, in bytes. Callers
-// keep names in memory, where a short one needs about minName bytes. It suffices
-// for a million WARC files with their indexes.
+// maxNames is the maximum memory for the names in a list, in bytes. Callers keep
+// them in lists and maps, which need about nameCost bytes for each name. It
+// suffices for 130,000 WARC files with their indexes.
 const (
-	maxNames = 256 << 20
-	minName  = 128
+	maxNames = 64 << 20
+	nameCost = 192
 )
 
 // A listProgress checks that the pages of a list come to an end. S3 lists the
@@ -204,7 +204,7 @@ const (
 type listProgress struct {
 	last  string // last name of the previous pages
 	empty int    // number of consecutive pages without an object
-	bytes int    // total size of all names
+	bytes int    // memory for all names
 }
 
 // check returns an error if a page does not follow the previous pages.
@@ -216,10 +216,10 @@ func (l *listProgress) check(page []listed) error {
 		return nil
 	}
 	for _, o := range page {
-		l.bytes += max(len(o.Key), minName)
+		l.bytes += len(o.Key) + nameCost
 	}
 	if l.bytes > maxNames {
-		return fetch.TooLarge.Errorf("the names of the objects have more than %d bytes", maxNames)
+		return fetch.TooLarge.Errorf("the list has too many objects: their names need more than %d bytes of memory", maxNames)
 	}
 	last := page[len(page)-1].Key
 	if last <= l.last {
