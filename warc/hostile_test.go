@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -150,6 +151,27 @@ func TestReferenceLimit(t *testing.T) {
 	}
 	if !v.refs.InMemory() || v.refs.Size() > 4*len(head) {
 		t.Errorf("references use %d bytes for a header of %d bytes", v.refs.Size(), len(head))
+	}
+}
+
+// TestStoredIndexes verifies that all indexes of a store share one size limit.
+func TestStoredIndexes(t *testing.T) {
+	const size = 1000
+	fsys := fstest.MapFS{}
+	var names []string
+	for _, name := range []string{"a.warc", "b.warc"} {
+		index := strings.Repeat("gopher://h.example/0/a 20260101000000 {\"url\":\"gopher://h.example/0/a\"}\n", size)[:size-1] + "\n"
+		fsys[name], fsys[name+indexSuffix] = &fstest.MapFile{}, &fstest.MapFile{Data: []byte(index)}
+		names = append(names, name, name+indexSuffix)
+	}
+	for limit, want := range map[int64]fetch.Fault{2 * size: 0, 2*size - 1: fetch.TooLarge, size: fetch.TooLarge, size - 1: fetch.TooLarge, 0: fetch.TooLarge} {
+		a, err := open(func(o *opener) error { return o.openFiles(fsys, names, limit) })
+		if err == nil {
+			a.Close()
+		}
+		if (err != nil || want != 0) && fetch.FaultOf(err) != want {
+			t.Errorf("limit %d: got %v", limit, err)
+		}
 	}
 }
 

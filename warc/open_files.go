@@ -23,12 +23,19 @@ const indexSuffix = ".cdxj"
 // The index of the WARC file DIR/NAME is a file NAME.cdxj in any directory.
 // OpenFiles reads all indexes, and completely reads the WARC files without an
 // index. Replay reads only the records that it needs. Memory use is constant,
-// except for the names.
+// except for the names. If all indexes together have more than 16 GiB, the error
+// has the Fault [fetch.TooLarge].
 func OpenFiles(fsys fs.FS, names ...string) (*Archive, error) {
-	return open(func(o *opener) error { return o.openFiles(fsys, names) })
+	return open(func(o *opener) error { return o.openFiles(fsys, names, maxIndexes) })
 }
 
-func (o *opener) openFiles(fsys fs.FS, names []string) error {
+// maxIndexes is the maximum total size of the indexes that OpenFiles copies to
+// temporary files. It suffices for about 50 million captures.
+const maxIndexes = 16 << 30
+
+// openFiles adds the given files. The indexes may have limit bytes together.
+func (o *opener) openFiles(fsys fs.FS, names []string, limit int64) error {
+	remaining := limit
 	indexes := map[string]string{} // keyed by the base name of the WARC file
 	for _, name := range names {
 		if base, ok := strings.CutSuffix(path.Base(name), indexSuffix); ok && IsFileName(base) {
@@ -45,7 +52,10 @@ func (o *opener) openFiles(fsys fs.FS, names []string) error {
 		}
 		var err error
 		if index, ok := indexes[base]; ok {
-			err = o.addIndexFile(fsys, index)
+			err = o.addIndexFile(fsys, index, &remaining)
+			if remaining < 0 {
+				return fetch.TooLarge.Errorf("%s: the indexes of the WARC files have more than %d bytes", index, limit)
+			}
 		} else {
 			err = o.index(base)
 		}
@@ -59,15 +69,18 @@ func (o *opener) openFiles(fsys fs.FS, names []string) error {
 	return o.storeIndex()
 }
 
-// addIndexFile adds the lines of an index.
-func (o *opener) addIndexFile(fsys fs.FS, name string) error {
+// addIndexFile adds the lines of an index. It subtracts the bytes that it reads
+// from remaining, and stops if the result is negative.
+func (o *opener) addIndexFile(fsys fs.FS, name string, remaining *int64) error {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	limit := int64(1 << 62)
-	if err := o.addLines(f, name, &limit); err != nil {
+	in := &io.LimitedReader{R: f, N: *remaining + 1}
+	limit := in.N
+	err = o.addLines(in, name, &limit)
+	if *remaining = in.N - 1; err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
