@@ -14,16 +14,19 @@ import (
 
 // TestConfiguredAlternative checks that a server of the configuration, such as a
 // KDC, does not become permitted because a response names it as an alternative
-// service.
+// service. A server of the configuration that the driver uses itself is permitted, as
+// over TCP.
 func TestConfiguredAlternative(t *testing.T) {
 	const kdc = "10.0.0.1:1088"
 	for _, c := range []struct {
 		name, network string
 		alternative   bool
+		own           bool  // the driver uses the address itself
 		want          Fault // 0 if a connection is opened
 	}{
-		{"configured", "tcp", false, 0},
-		{"alternative", "udp", true, BadAddress},
+		{"configured", "tcp", false, false, 0},
+		{"alternative", "udp", true, false, BadAddress},
+		{"configured, over QUIC", "udp", true, true, 0},
 	} {
 		r := &recorder{}
 		d := newDialer(&Policy{reach: anywhere}, Options{Dial: r.dial})
@@ -32,6 +35,9 @@ func TestConfiguredAlternative(t *testing.T) {
 		ctx := context.WithValue(t.Context(), grantKey{}, g)
 		if c.alternative {
 			ctx = datagram.With(ctx, func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
+		}
+		if c.own {
+			ctx = datagram.Own(ctx)
 		}
 		conn, err := d.DialContext(ctx, c.network, kdc)
 		if err == nil {

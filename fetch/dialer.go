@@ -109,7 +109,7 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if err := d.policy.checkTarget(g, t); err != nil {
 		return nil, err
 	}
-	if _, shakes := datagram.From(ctx); shakes && t != own {
+	if datagram.IsAlternative(ctx) && t != own {
 		if err := d.checkAlternative(own, t); err != nil {
 			return nil, err
 		}
@@ -175,7 +175,7 @@ func (d *dialer) dialTarget(ctx context.Context, g *grant, addr string) (t Targe
 	} else if rule := hostRule(t.Host); rule != "" || host == "" {
 		return t, nil, rejectAddress(rule, addr)
 	}
-	_, alternative := datagram.From(ctx)
+	alternative := datagram.IsAlternative(ctx)
 	if !alternative && slices.Contains(g.scheme.Trust, addr) {
 		return t, g.withConfiguredTarget(), nil
 	}

@@ -177,6 +177,9 @@ func (h *h3) dialWith(
 		}
 		return nil, handshakeFault(err)
 	})
+	if addr == wr.address {
+		within = datagram.Own(within)
+	}
 	c, err := h.env.Net.DialContext(within, "udp", addr)
 	if err != nil {
 		return nil, err

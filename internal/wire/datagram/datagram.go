@@ -17,6 +17,18 @@ type key struct{}
 
 type anonymousKey struct{}
 
+type ownKey struct{}
+
+// Own returns a context for a connection to the address that the driver would
+// use over TCP, and not to an alternative service, which a server supplied.
+func Own(ctx context.Context) context.Context { return context.WithValue(ctx, ownKey{}, true) }
+
+// IsAlternative reports whether ctx has a Handshake for an alternative service.
+func IsAlternative(ctx context.Context) bool {
+	_, ok := From(ctx)
+	return ok && ctx.Value(ownKey{}) == nil
+}
+
 // Anonymous returns a context in which a Handshake must not use client
 // certificates.
 func Anonymous(ctx context.Context) context.Context {

@@ -107,6 +107,31 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
+// An onlyHTTP3 is HTTP/3 without TCP.
+type onlyHTTP3 struct{ elsewhere }
+
+func (onlyHTTP3) Addresses(_ context.Context, _ string, _ uint16, own string) []string {
+	return []string{own}
+}
+func (onlyHTTP3) Only() bool { return true }
+
+// TestPrivateGateway checks that the gateway may have a private address for HTTP/3
+// too.
+func TestPrivateGateway(t *testing.T) {
+	var dialed []string
+	c := schemetest.NewClient(t, Schemes(Options{Gateway: "https://10.0.0.1:8443", HTTP: web.Options{HTTP3: onlyHTTP3{}}}), func(o *fetch.Options) {
+		o.Dial = func(_ context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+			dialed = append(dialed, network+" "+to.String())
+			return nil, fetch.Connect
+		}
+	})
+	b := &blocks{}
+	_, err := c.Get(t.Context(), url(b.raw("abc"), ""))
+	if fetch.FaultOf(err) != fetch.Connect || len(dialed) != 1 || dialed[0] != "udp 10.0.0.1:8443" {
+		t.Errorf("connections to %q, %v", dialed, err)
+	}
+}
+
 // A fixed resolves every name to one address.
 type fixed struct{ addr netip.Addr }
 
