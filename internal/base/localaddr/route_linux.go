@@ -14,6 +14,8 @@ const lookupTimeout = 1
 // requests the route to a from the kernel, with the messages of rtnetlink(7). A
 // route of the type "local" can cover more than the addresses of interfaces: a
 // prefix on the interface "lo", or a prefix that "ip route add local" added.
+// Datagrams to the broadcast address of a network, and to the anycast address of
+// the routers of an IPv6 network, reach this machine too.
 func isRouted(a netip.Addr) (bool, error) {
 	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_RAW|syscall.SOCK_CLOEXEC, syscall.NETLINK_ROUTE)
 	if err != nil {
@@ -52,8 +54,8 @@ func routeRequest(a netip.Addr) []byte {
 	return append(m, address...)
 }
 
-// isLocalRoute reports whether a reply contains a route of the type "local". An
-// error of the kernel means that it has no route.
+// isLocalRoute reports whether a reply contains a route of the type "local",
+// "broadcast" or "anycast". An error of the kernel means that it has no route.
 func isLocalRoute(reply []byte) (bool, error) {
 	list, err := syscall.ParseNetlinkMessage(reply)
 	switch {
@@ -66,5 +68,9 @@ func isLocalRoute(reply []byte) (bool, error) {
 	case list[0].Header.Type != syscall.RTM_NEWROUTE || len(list[0].Data) < syscall.SizeofRtMsg:
 		return false, errors.New("unexpected reply of the kernel")
 	}
-	return list[0].Data[7] == syscall.RTN_LOCAL, nil // the field rtm_type
+	switch list[0].Data[7] { // the field rtm_type
+	case syscall.RTN_LOCAL, syscall.RTN_BROADCAST, syscall.RTN_ANYCAST:
+		return true, nil
+	}
+	return false, nil
 }

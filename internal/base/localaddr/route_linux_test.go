@@ -49,6 +49,12 @@ func TestLocalRoutes(t *testing.T) {
 		check("2001:db8:1::7", true)
 		check("2001:db8:2::7", false)
 		check("192.0.2.1", false)
+		check("203.0.114.255", false)
+		check("2001:db8:3::", false)
+		add("route", "add", "broadcast", "203.0.114.255", "dev", "lo")
+		add("-6", "route", "add", "anycast", "2001:db8:3::/128", "dev", "lo")
+		check("203.0.114.255", true)
+		check("2001:db8:3::", true)
 	}()
 	if err := <-done; err != nil {
 		t.Skipf("needs a network namespace: %v", err)
