@@ -59,12 +59,16 @@ func TestHostControl(t *testing.T) {
 	}
 	var changed, restored time.Time
 	var change atomic.Pointer[time.Time]
-	events := make(chan func(), 2)
+	events, done := make(chan func(), 2), make(chan struct{})
 	c.onRequest(func(served int) {
+		if served > 600 {
+			<-done // or the crawl could end before the commands
+		}
 		at := change.Load()
 		switch {
 		case served == 100:
 			events <- func() {
+				defer close(done)
 				control("pause", paused)
 				if n := control("exclude", excluded); n == "0" {
 					t.Error("no URL was excluded")
