@@ -51,14 +51,7 @@ type Server struct {
 // all accounts.
 func newServer(t TB) *Server {
 	t.Helper()
-	return newServerIn(t, "")
-}
-
-// newServerIn is like newServer with directories in dir. If dir is empty, it uses
-// the directory for temporary files.
-func newServerIn(t TB, dir string) *Server {
-	t.Helper()
-	dir, err := os.MkdirTemp(dir, "fetch-peer-")
+	dir, err := os.MkdirTemp("", "fetch-peer-")
 	if err != nil {
 		t.Fatalf("peer: %v", err)
 	}

@@ -279,6 +279,9 @@ func TestHostControlOfArchive(t *testing.T) {
 	var changed time.Time
 	done := make(chan struct{})
 	s.onRequest(func(served int) {
+		if served > 200 {
+			<-done // or the run could end before the command
+		}
 		if served == 100 {
 			go func() {
 				defer close(done)
