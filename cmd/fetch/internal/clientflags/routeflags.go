@@ -142,7 +142,7 @@ func (f *routeFlags) route() (func(fetch.Target) fetch.Target, error) {
 }
 
 // place returns the target to which --resolve and --connect-to lead a connection to
-// an https server. If it is an address, no DNS query needs the name of the server.
+// an https server.
 func (f *routeFlags) place(host string, port uint16) fetch.Target {
 	own := fetch.Target{Scheme: "https", Host: host, Port: port}
 	if route, err := f.route(); err == nil && route != nil {
