@@ -26,12 +26,7 @@ func TestFrontierCopy(t *testing.T) {
 	total := c.hosts * c.pages
 	first := c.workers[0]
 	shared := first.command
-	killed := make(chan func(), 1)
-	c.onRequest(func(served int) {
-		if served == total/2 {
-			killed <- first.kill
-		}
-	})
+	killed := c.eventAt(total/2, first.kill)
 	first.command = func() *exec.Cmd { // without a shared frontier
 		cmd := shared()
 		cmd.Args = append(cmd.Args, "--warc", "--no-tree", "--warc-prefix", first.name)

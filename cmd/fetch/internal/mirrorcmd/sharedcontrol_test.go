@@ -193,14 +193,9 @@ func TestChangedLimits(t *testing.T) {
 				}
 			}
 			var changed time.Time
-			events := make(chan func(), 1)
-			c.onRequest(func(served int) {
-				if served == 50 {
-					events <- func() {
-						limit(test.reached)
-						changed = time.Now()
-					}
-				}
+			events := c.eventAt(50, func() {
+				limit(test.reached)
+				changed = time.Now()
 			})
 			atLimit := func(w *sharedWorker, out string, err error) {
 				var exit *exec.ExitError
@@ -218,11 +213,7 @@ func TestChangedLimits(t *testing.T) {
 			}
 			served := c.record().served
 			limit(test.raised)
-			c.onRequest(func(n int) {
-				if n == served+50 {
-					events <- func() { limit(test.reached) }
-				}
-			})
+			events = c.eventAt(served+50, func() { limit(test.reached) })
 			if c.run(events, atLimit) != 1 {
 				t.Errorf("%d requests after the limit was raised", c.record().served-served)
 			}
@@ -242,13 +233,7 @@ func TestCrawlDelay(t *testing.T) {
 		c.robots = "User-agent: *\nCrawl-delay: 1\n"
 		c.onHost = func(string) { times = append(times, time.Now()) }
 	})
-	events := make(chan func(), 1)
-	c.onRequest(func(served int) {
-		if served == 4 {
-			events <- c.workers[0].kill
-		}
-	})
-	if killed := c.run(events, func(w *sharedWorker, out string, err error) {
+	if killed := c.run(c.eventAt(4, c.workers[0].kill), func(w *sharedWorker, out string, err error) {
 		if err != nil {
 			t.Errorf("worker %s: %v: %s", w.name, err, out)
 		}

@@ -71,6 +71,24 @@ func (s *sharedSite) set(f func()) {
 // onRequest makes the site call f for each request, with the number of requests.
 func (s *sharedSite) onRequest(f func(served int)) { s.set(func() { s.each = f }) }
 
+// eventAt returns a channel that receives an event at request n. The event calls
+// f. Later requests wait for its end, or the crawl could end before it.
+func (s *sharedSite) eventAt(n int, f func()) <-chan func() {
+	events, done := make(chan func(), 1), make(chan struct{})
+	s.onRequest(func(served int) {
+		switch {
+		case served == n:
+			events <- func() {
+				defer close(done)
+				f()
+			}
+		case served > n:
+			<-done
+		}
+	})
+	return events
+}
+
 func newSharedSite(t *testing.T, hosts, pages int) *sharedSite {
 	s := &sharedSite{hosts: hosts, pages: pages, running: map[string]int{}, last: map[string]time.Time{}, agent: map[string]string{}}
 	s.observed.visits = map[string]int{}

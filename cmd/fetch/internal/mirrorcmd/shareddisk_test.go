@@ -27,14 +27,9 @@ func TestFullDiskOfDatabase(t *testing.T) {
 		cmd.Args = slices.DeleteFunc(cmd.Args, func(arg string) bool { return arg == "--silent" })
 		return cmd
 	}
-	events := make(chan func(), 1)
-	c.onRequest(func(served int) {
-		if served == 60 {
-			events <- func() {
-				if err := disk.Fill(); err != nil {
-					t.Error(err)
-				}
-			}
+	events := c.eventAt(60, func() {
+		if err := disk.Fill(); err != nil {
+			t.Error(err)
 		}
 	})
 	freed := false
@@ -62,12 +57,7 @@ func TestTerminatedInOutage(t *testing.T) {
 	c := newSharedCrawl(t, 2, 60)
 	w := c.one()
 	w.command = verbose(w.command, "--log-json")
-	events := make(chan func(), 1)
-	c.onRequest(func(served int) {
-		if served == 60 {
-			events <- c.db.Stop
-		}
-	})
+	events := c.eventAt(60, c.db.Stop)
 	w.heard = func(out string) {
 		if strings.Contains(out, "the database is unavailable") {
 			w.signal(syscall.SIGTERM)
