@@ -156,6 +156,35 @@ func TestEndlessAttributes(t *testing.T) {
 	}
 }
 
+// TestSlowAttributes checks that a server cannot hold a request open with slow
+// attributes, which the driver reads before it returns the response.
+func TestSlowAttributes(t *testing.T) {
+	for name, c := range map[string]struct {
+		path string
+		op   fetch.Op
+		o    gopher.Options
+	}{
+		"metadata": {"/0/x%09%09!", fetch.Stat, gopher.Options{}},
+		"form":     {"/0/x%09%09?", fetch.Get, gopher.Options{}},
+		"views":    {"/0/x", fetch.Get, gopher.Options{View: "text/html"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := faultnet.NewNetwork(t)
+				s := n.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\n"), faultnet.Send("+-2\r\n+INFO: 0x\t/x\th\t70\t+\r\n"),
+					faultnet.SendSlow(strings.Repeat("x", 1000), 1, 50*time.Second)})
+				client := clientOf(t, c.o, func(o *fetch.Options) { o.Dial = n.Dial })
+				start := time.Now()
+				_, err := client.Do(t.Context(), &fetch.Request{URL: uri.MustParse("gopher://192.0.2.1" + c.path), Op: c.op})
+				if took := time.Since(start); fetch.FaultOf(err) != fetch.Timeout || took > 3*time.Minute {
+					t.Errorf("after %v: %v", took, err)
+				}
+				s.Close()
+			})
+		})
+	}
+}
+
 // TestMoved checks that the new location in a Gopher+ error is followed and
 // subject to the policy.
 func TestMoved(t *testing.T) {

@@ -52,7 +52,7 @@ func (d *driver) requestAttributes(
 	case !resp.Location.IsZero():
 		return nil, nil, fetch.NotFound.Errorf("item has moved to %s", resp.Location)
 	}
-	switch resp.Head, err = io.ReadAll(io.LimitReader(resp.Body, maxAttributes+1)); {
+	switch resp.Head, err = io.ReadAll(io.LimitReader(d.env.Limit(resp.Body), maxAttributes+1)); {
 	case err != nil:
 		return nil, nil, err
 	case len(resp.Head) > maxAttributes:
