@@ -30,6 +30,7 @@ type pipeline struct {
 const (
 	maxPending = 64
 	maxMissing = 100_000 // maximum number of consecutive numbers without an article
+	minMissing = 32      // minimum of these numbers per second, after sessions.ReplyTimeout
 )
 
 // Read implements [io.Reader].
@@ -37,14 +38,19 @@ func (r *pipeline) Read(p []byte) (int, error) {
 	return sessions.ReadPending(p, &r.unread, &r.err, r.fill)
 }
 
-// fill reads responses until an article is available.
+// fill reads responses until an article is available. It limits the time of all
+// responses together, because the driver calls it before it returns a response.
 func (r *pipeline) fill() {
+	start := time.Now()
 	for missing := 0; r.err == nil && len(r.unread) == 0; missing++ {
-		if missing == maxMissing {
+		switch took := time.Since(start); {
+		case missing == maxMissing:
 			r.err = fetch.TooLarge.Errorf("no article with any of %d consecutive numbers", missing)
-			break
+		case took > sessions.ReplyTimeout+time.Duration(missing/minMissing)*time.Second:
+			r.err = fetch.Timeout.Errorf("stalled: no article in the last %v", took.Round(time.Second))
+		default:
+			r.err = r.readNext()
 		}
-		r.err = r.readNext()
 	}
 	if r.err != nil && len(r.pending) > 0 {
 		r.s.Break()
