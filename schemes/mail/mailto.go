@@ -100,12 +100,12 @@ func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 			resp.Body = http.NoBody
 			return resp, nil
 		}
-		ctx, cancel := context.WithCancel(ctx)
+		ctx, cancel := context.WithCancelCause(ctx)
 		messages := searchStores(ctx, req, stores, wanted)
 		if o.Mbox {
-			resp.Body, err = newSequenceReader(cancel, mboxChunks(messages))
+			resp.Body, err = newSequenceReader(ctx, cancel, mboxChunks(messages))
 		} else {
-			resp.Body, err = newSequenceReader(cancel, entryLines(messages))
+			resp.Body, err = newSequenceReader(ctx, cancel, entryLines(messages))
 		}
 		return resp, err
 	}

@@ -19,10 +19,10 @@ const MboxMedia = "application/mbox"
 // mboxResponse returns the messages of a mailbox or a search as one mbox file.
 func (d *driver) mboxResponse(ctx context.Context, q *task) (*fetch.Response, error) {
 	q.searchAll()
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	resp := &fetch.Response{Kind: fetch.Document, Media: MboxMedia, Size: -1}
 	var err error
-	resp.Body, err = newSequenceReader(cancel, mboxChunks(d.searchMessages(ctx, q, resp)))
+	resp.Body, err = newSequenceReader(ctx, cancel, mboxChunks(d.searchMessages(ctx, q, resp)))
 	return resp, err
 }
 
@@ -111,9 +111,12 @@ func (d *driver) searchedMessage(ctx context.Context, q *task, e fetch.Entry) st
 }
 
 // receivedTime returns the INTERNALDATE of a message without a Date field, or
-// the zero time if the date is unknown. It uses a second session, because the
-// first session is still reading the message.
+// the zero time if the date is unknown, or if the server does not send it in time.
+// It uses a second session, because the first session is still reading the
+// message.
 func (d *driver) receivedTime(ctx context.Context, q *task) time.Time {
+	ctx, cancel := context.WithTimeout(ctx, sessions.ReplyTimeout)
+	defer cancel()
 	searchTask := *q
 	searchTask.kind, searchTask.search = kindSearch, q.number()
 	if q.uid != 0 {

@@ -139,7 +139,7 @@ func (o Options) cid(env fetch.Env) fetch.DriverFunc {
 		if err != nil {
 			return nil, err
 		}
-		return partResponse(req, resp, id)
+		return partResponse(req, resp, id, env.Limit)
 	}
 }
 
@@ -158,7 +158,7 @@ func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, locator midLoc
 		if err != nil {
 			return nil, err
 		}
-		return partResponse(req, resp, locator.contentID)
+		return partResponse(req, resp, locator.contentID, l.limit)
 	}
 	resp, err := l.find(ctx, req, locator.messageID)
 	if err == nil && req.Op == fetch.Stat && resp.Body != nil {
@@ -169,8 +169,12 @@ func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, locator midLoc
 }
 
 // partResponse returns a response with the message part that has the given
-// Content-ID. The content of the part is decoded.
-func partResponse(req *fetch.Request, resp *fetch.Response, id string) (*fetch.Response, error) {
+// Content-ID. The content of the part is decoded. The argument limit is
+// fetch.Env.Limit, because the search for the part reads the message.
+func partResponse(
+	req *fetch.Request, resp *fetch.Response, id string, limit func(io.ReadCloser) io.ReadCloser,
+) (*fetch.Response, error) {
+	resp.Body = limit(resp.Body)
 	p, err := rfc822.FindID(resp.Body, id)
 	var text io.Reader
 	if err == nil {

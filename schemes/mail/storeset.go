@@ -3,6 +3,7 @@ package mail
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
@@ -11,11 +12,12 @@ import (
 // A storeSet holds the configured mail stores. It opens them when they are
 // first used.
 type storeSet struct {
-	open func() ([]store, error)
+	open  func() ([]store, error)
+	limit func(io.ReadCloser) io.ReadCloser // fetch.Env.Limit
 }
 
 func (o Options) newStoreSet(env fetch.Env) *storeSet {
-	return &storeSet{sync.OnceValues(func() ([]store, error) { return o.stores(env) })}
+	return &storeSet{sync.OnceValues(func() ([]store, error) { return o.stores(env) }), env.Limit}
 }
 
 // find searches the stores in order and returns the first message with the
