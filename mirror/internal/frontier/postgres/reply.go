@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -20,10 +22,16 @@ const (
 	replyPerByte   = 64
 	maxErrorText   = 64 << 10 // an error or a notice
 	maxDescription = 16 << 10 // the description of the columns or the parameters of a statement
+	maxLogin       = 16 << 10 // a message of the login
 	maxMessage     = 1 << 20  // any other message
 	maxUnexpected  = 4 << 20  // notices, notifications and parameters of a connection
 	maxUnexpecteds = 10_000   // number of these messages
 )
+
+// maxIterations is the maximum number of iterations with which a key is derived from
+// the password in a login with SCRAM. pgx allows ten times as many. They take
+// seconds in which no context ends the login.
+const maxIterations = 1_000_000
 
 // unlimitedReply is a limit of a reply whose rows are not kept in memory.
 const unlimitedReply = 1 << 62
@@ -48,8 +56,9 @@ type replyReader struct {
 	last        byte       // type of the last message
 	open        bool       // a result began, and did not end
 	header      [5]byte
-	headerBytes int   // number of bytes in header
-	unread      int64 // bytes of the message that were not read yet
+	headerBytes int    // number of bytes in header
+	unread      int64  // bytes of the message that were not read yet
+	login       []byte // the bytes of the message that were read, if it belongs to the login
 	unexpected  int64
 	unexpecteds int
 	err         error
@@ -83,7 +92,15 @@ func (r *replyReader) check(p []byte) error {
 	for len(p) > 0 {
 		if r.unread > 0 {
 			n := min(r.unread, int64(len(p)))
-			r.unread, p = r.unread-n, p[n:]
+			if r.header[0] == 'R' {
+				r.login = append(r.login, p[:n]...)
+			}
+			if r.unread, p = r.unread-n, p[n:]; r.unread == 0 {
+				if err := checkLogin(r.login); err != nil {
+					return err
+				}
+				r.login = nil
+			}
 			continue
 		}
 		n := copy(r.header[r.headerBytes:], p)
@@ -116,6 +133,8 @@ func (r *replyReader) count(kind byte, size int64) error {
 		limit = total
 	case 'E', 'N': // ErrorResponse, NoticeResponse
 		limit = maxErrorText
+	case 'R': // messages of the login
+		limit = maxLogin
 	case 'T', 't': // RowDescription, ParameterDescription
 		limit = maxDescription
 	}
@@ -151,5 +170,20 @@ func (r *replyReader) order(kind byte) error {
 		r.request, r.reply = 0, 0
 	}
 	r.last = kind
+	return nil
+}
+
+// checkLogin returns an error if a message of the login requires too many
+// iterations of SCRAM (RFC 5802 section 7). Other messages are not checked.
+func checkLogin(message []byte) error {
+	const saslContinue = "\x00\x00\x00\x0b"
+	text, ok := strings.CutPrefix(string(message), saslContinue)
+	if !ok {
+		return nil
+	}
+	_, count, _ := strings.Cut(text, ",i=")
+	if n, err := strconv.Atoi(count); err != nil || n > maxIterations {
+		return &replyError{fmt.Sprintf("requires an invalid number of iterations for the password (limit %d)", maxIterations)}
+	}
 	return nil
 }

@@ -1,9 +1,11 @@
 package postgres
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -71,5 +73,37 @@ func TestConcurrentReads(t *testing.T) {
 	readers.Wait()
 	if want := int64(messages * len(row)); r.reply != want || r.err != nil {
 		t.Errorf("%d bytes, want %d; %v", r.reply, want, r.err)
+	}
+}
+
+// TestIterations checks that a server cannot require millions of iterations for
+// the key of the password, whatever the sizes of the reads are.
+func TestIterations(t *testing.T) {
+	first := func(count string) string { return message('R', "\x00\x00\x00\x0br=nonce,s=c2FsdA==,i="+count) }
+	for _, test := range []struct {
+		name, text string
+		ok         bool
+	}{
+		{"the default", first("4096"), true},
+		{"the limit", first("1000000"), true},
+		{"above the limit", first("1000001"), false},
+		{"the limit of pgx", first("10000000"), false},
+		{"more than 64 bits", first("99999999999999999999"), false},
+		{"an extension", first("1,x=1"), false},
+		{"no number", first(""), false},
+		{"another message of the login", message('R', "\x00\x00\x00\x0cv=c2ln,i=99999999"), true},
+		{"a row", message('D', "\x00\x00\x00\x0bi=99999999"), true},
+		{"a long message", message('R', "\x00\x00\x00\x0b"+strings.Repeat("x", 20_000)), false},
+	} {
+		for _, size := range []int{1, 7, len(test.text)} {
+			r := &replyReader{}
+			var err error
+			for part := range slices.Chunk([]byte(test.text), size) {
+				err = cmp.Or(err, r.check(part))
+			}
+			if (err == nil) != test.ok {
+				t.Errorf("%s, in reads of %d bytes: %v", test.name, size, err)
+			}
+		}
 	}
 }
