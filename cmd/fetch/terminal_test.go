@@ -48,6 +48,7 @@ func TestTerminal(t *testing.T) {
 		{"verbose messages", "-v $U/x", `< X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
 		{"variables", "-o /dev/null -w %header{x-said} $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
 		{"variables to standard error", "-o /dev/null -w %{stderr}%header{x-said} $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
+		{"variables to the terminal by file name", "-o /dev/null -w '%output{/dev/stdout}%header{x-said}' $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
 		{"parallel bodies", "-Z $U/x $U/x", `\x1b[31mred`},
 		{"information about a URL", "info $U/x", `"X-Said":["a\ufffd31m\u009b32m\u202eb"]`},
 		{"listing", "$U/", `\x1b\u{9b}\u{202e}x`},

@@ -67,7 +67,12 @@ func (t *targets) write(output, errOutput io.Writer) error {
 	return errors.Join(errs...)
 }
 
+// write writes the text to the file. If the file is a terminal, write escapes the
+// bytes of the server.
 func (f *fileTarget) write() error {
+	if done, err := terminal.WriteTo(f.name, f.Bytes()); done {
+		return err
+	}
 	file, err := os.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|f.flags, 0o666)
 	if err != nil {
 		return err
