@@ -4,14 +4,17 @@ package app
 import (
 	"io"
 	"slices"
+	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 )
 
 // Run executes the command line in args and returns the exit code. If --next
 // divides args into groups, Run executes each group.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	groups := groupsOf(args)
+	tree := sync.OnceValue(func() *command.Tree { return Commands(new(console.Streams)) })
+	groups := groupsOf(args, func(group []string) bool { return tree().AwaitsValue(group) })
 	if len(groups) == 1 {
 		return run(args, stdin, stdout, stderr)
 	}

@@ -34,22 +34,31 @@ func globalFlagsOf(arg string) (flags []string) {
 
 // groupsOf divides a command line at --next and its short form -:. Each later
 // group gets the global flags of the groups before it. The words after "--" are
-// arguments.
-func groupsOf(args []string) [][]string {
+// arguments. The value of a flag has no effect, such as a text from a stranger: after
+// -A, --next would otherwise start a group without the flags before it. The function
+// awaitsValue reports whether a group ends in a flag whose value is the next word.
+func groupsOf(args []string, awaitsValue func(group []string) bool) [][]string {
+	if !slices.Contains(args, "--next") && !slices.Contains(args, "-:") {
+		return [][]string{args}
+	}
 	groups := [][]string{nil}
 	var global []string
 	for i, arg := range args {
-		if arg == "--" {
-			last := len(groups) - 1
+		last := len(groups) - 1
+		flags := globalFlagsOf(arg)
+		divides := arg == "--next" || arg == "-:"
+		switch special := divides || arg == "--" || flags != nil; {
+		case special && awaitsValue(groups[last]):
+		case arg == "--":
 			groups[last] = append(groups[last], args[i:]...)
-			break
-		}
-		if arg == "--next" || arg == "-:" {
+			return groups
+		case divides:
 			groups = append(groups, slices.Clone(global))
 			continue
+		default:
+			global = append(global, flags...)
 		}
-		global = append(global, globalFlagsOf(arg)...)
-		groups[len(groups)-1] = append(groups[len(groups)-1], arg)
+		groups[last] = append(groups[last], arg)
 	}
 	return groups
 }

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 )
 
 // TestGroups checks how --next divides a command line.
@@ -19,9 +21,18 @@ func TestGroups(t *testing.T) {
 		{"other flags are not global", "-I --retry 2 a --next b", "-I --retry 2 a|b"},
 		{"arguments after --", "a -- --next b", "a -- --next b"},
 		{"empty group", "a --next", "a|"},
+		{"value of a flag", "--proto https -A --next a", "--proto https -A --next a"},
+		{"value of a flag, short form", "--proto https -sA -: a --user-agent -: b", "--proto https -sA -: a --user-agent -: b"},
+		{"value in the same word", "-Ax --next -A=x -: --user-agent=x --next a", "-Ax|-A=x|--user-agent=x|a"},
+		{"value that looks like a flag with a value", "-A -A --next a", "-A -A|a"},
+		{"value -- of a flag", "-A -- a --next b", "-A -- a|b"},
+		{"value that looks like a global flag", "-A -v a --next b", "-A -v a|b"},
+		{"optional value", "--render --next a", "--render|a"},
+		{"flag of a command", "find --type --next a -: ls -l b", "find --type --next a|ls -l b"},
+		{"unknown flag", "--unknown --next a", "--unknown|a"},
 	} {
 		var got []string
-		for _, g := range groupsOf(strings.Fields(c.args)) {
+		for _, g := range groupsOf(strings.Fields(c.args), Commands(new(console.Streams)).AwaitsValue) {
 			got = append(got, strings.Join(g, " "))
 		}
 		if want := strings.Split(c.want, "|"); !reflect.DeepEqual(got, want) {

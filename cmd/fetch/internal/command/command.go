@@ -114,6 +114,32 @@ func (r *Tree) selected(args []string) *cobra.Command {
 	}
 }
 
+// AwaitsValue reports whether args end in a flag whose value is the next word.
+func (r *Tree) AwaitsValue(args []string) (awaits bool) {
+	flags := r.selected(args).Flags()
+	for _, arg := range args {
+		awaits = !awaits && lacksValue(flags, arg)
+	}
+	return awaits
+}
+
+// lacksValue reports whether a word of the command line is a flag whose value is
+// the next word.
+func lacksValue(flags *pflag.FlagSet, arg string) bool {
+	if name, long := strings.CutPrefix(arg, "--"); long {
+		f := flags.Lookup(name)
+		return f != nil && f.NoOptDefVal == ""
+	}
+	letters, short := strings.CutPrefix(arg, "-")
+	for short && letters != "" {
+		f := flags.ShorthandLookup(letters[:1])
+		if letters = letters[1:]; f == nil || f.NoOptDefVal == "" {
+			return f != nil && letters == ""
+		}
+	}
+	return false
+}
+
 func (r *Tree) RegisterAll() {
 	for _, set := range r.sets {
 		set()
