@@ -50,7 +50,8 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) 
 	}
 	ctx = d.opts.ECH.attach(ctx, req.Trace)
 	netKey := d.env.Net.Key(ctx)
-	http1Only := wr.http1Only || d.opts.HTTP1 || d.opts.Legacy != (Legacy{}) || tracesBytes(req.Trace)
+	http1Only := wr.http1Only || d.opts.HTTP1 || d.opts.Legacy != (Legacy{}) || tracesBytes(req.Trace) ||
+		wr.connUser(req.Auth) != "" // other requests share a connection of HTTP/2 and HTTP/3
 	if wr.target.Scheme == "https" && via == nil && !http1Only {
 		x, tcp, err := d.h3.send(ctx, netKey, req, wr)
 		if !errors.Is(err, errNoHTTP3) {

@@ -2,6 +2,8 @@ package http_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
@@ -28,6 +30,11 @@ func (userToken) Token(_ context.Context, _ func(context.Context, string) (net.C
 // not used for other users and not after a redirect. IIS and mod_auth_gssapi with
 // GssapiConnectionBound authenticate connections.
 func TestNegotiateConnection(t *testing.T) {
+	t.Run("HTTP/1.1", func(t *testing.T) { negotiateConnection(t, false) })
+	t.Run("HTTP/2", func(t *testing.T) { negotiateConnection(t, true) })
+}
+
+func negotiateConnection(t *testing.T, http2 bool) {
 	var away string // the URL of another server
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user := r.Context().Value(connUser{}).(*atomic.Value)
@@ -51,14 +58,24 @@ func TestNegotiateConnection(t *testing.T) {
 	s.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
 		return context.WithValue(ctx, connUser{}, new(atomic.Value))
 	}
-	s.Start()
+	if s.EnableHTTP2 = http2; http2 {
+		s.StartTLS()
+	} else {
+		s.Start()
+	}
 	defer s.Close()
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, s.URL+"/slash", http.StatusFound)
 	}))
 	defer other.Close()
 	away = other.URL + "/"
-	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, web.Schemes(web.Options{Auth: web.Negotiate, Negotiator: userToken{}})...)
+	policy := fetch.Typed()
+	policy.Downgrade = true
+	trusted := &tls.Config{RootCAs: x509.NewCertPool()}
+	if http2 {
+		trusted.RootCAs.AddCert(s.Certificate())
+	}
+	client := fetch.New(fetch.Options{Policy: policy, TLS: trusted}, web.Schemes(web.Options{Auth: web.Negotiate, Negotiator: userToken{}})...)
 	defer client.Close()
 	for _, c := range []struct {
 		name, path, user string // user is "" for a request without a login; a field is "+" and its value
