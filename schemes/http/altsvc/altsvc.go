@@ -21,7 +21,11 @@ type Service struct {
 	Port    uint16
 	expires time.Time
 	persist bool
+
+	from, protocol string // of the origin and of the service, as in a file
 }
+
+const h3 = "h3" // the protocol HTTP/3
 
 // Address returns the host and port of the service.
 func (s Service) Address() string { return net.JoinHostPort(s.Host, strconv.Itoa(int(s.Port))) }
@@ -53,7 +57,7 @@ func (s *Store) Lookup(host string, port uint16) []Service {
 	now := s.now()
 	var found []Service
 	for _, alternative := range s.origins[originKey(host, port)] {
-		if now.Before(alternative.expires) && len(found) < maxServices {
+		if alternative.protocol == h3 && now.Before(alternative.expires) && len(found) < maxServices {
 			found = append(found, alternative)
 		}
 	}
@@ -140,10 +144,10 @@ func parse(value, host string, now time.Time) (found []Service, ok bool) {
 			return nil, false
 		}
 		age := parseParameters(parameters, &service)
-		if protocol != "h3" || age <= 0 || len(found) == maxServices {
+		if protocol != h3 || age <= 0 || len(found) == maxServices {
 			continue
 		}
-		service.expires = now.Add(age)
+		service.expires, service.from, service.protocol = now.Add(age), "h2", h3
 		found = append(found, service)
 	}
 	return found, true
@@ -223,10 +227,10 @@ func (s *Store) Changed() bool {
 	return len(s.learned) > 0
 }
 
-// equal reports whether two services have the same address.
-func equal(a, b Service) bool { return a.Host == b.Host && a.Port == b.Port }
-
-// contains reports whether services has a service with the address of one.
+// contains reports whether services has a service with the address and the protocol
+// of one.
 func contains(services []Service, one Service) bool {
-	return slices.ContainsFunc(services, func(s Service) bool { return equal(s, one) })
+	return slices.ContainsFunc(services, func(s Service) bool {
+		return s.Host == one.Host && s.Port == one.Port && s.protocol == one.protocol
+	})
 }

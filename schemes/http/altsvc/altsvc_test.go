@@ -140,6 +140,33 @@ h2 e.test 443 h3 e.test 1 "20290222 22:19:028" 0 0
 	}
 }
 
+// TestOtherProtocols checks that the services of curl for other protocols are not
+// lost, until the server of their origin sends a new list.
+func TestOtherProtocols(t *testing.T) {
+	const file = `h1 a.test 443 h2 a.test 445 "20271126 00:00:00" 0 0
+h2 b.test 443 h1 c.test 444 "20271126 00:00:00" 1 0
+h2 b.test 443 h2 c.test 444 "20271126 00:00:00" 0 0
+h2 b.test 443 h3 c.test 444 "20271126 00:00:00" 0 0`
+	for _, c := range []struct{ name, learned, want string }{
+		{"unchanged", "https://d.test/", file},
+		{"new list", "https://b.test/", `h1 a.test 443 h2 a.test 445 "20271126 00:00:00" 0 0`},
+	} {
+		s := newStore()
+		for range 2 { // the second time with the lock of the file
+			if err := s.Read(strings.NewReader(file)); err != nil {
+				t.Fatal(err)
+			}
+			learn(t, s, c.learned, "clear", true)
+		}
+		if got := written(t, s); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+		if got := s.Lookup("a.test", 443); got != nil {
+			t.Errorf("%s: HTTP/3 at %v", c.name, got)
+		}
+	}
+}
+
 // FuzzRead checks that a file that Write has written is read unchanged.
 func FuzzRead(f *testing.F) {
 	f.Add("h2 a.test 443 h3 [::1] 444 \"20271126 00:00:00\" 0 0\n", `h3=":443"; ma=60`)

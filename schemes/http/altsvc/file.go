@@ -23,13 +23,13 @@ const (
 	maxOfHost = 100       // services of an origin in a file
 )
 
-// Read adds the services with the protocol HTTP/3 from a file in curl's format.
-// Each line has the protocol, host and port of an origin and of a service. A
-// quoted time, the flag persist and a priority follow. Read skips comments,
-// expired services, other protocols and malformed lines. It returns an error if the
-// first line that is no comment is malformed, if a line is too long or if reading r
-// fails. It also returns an error if the file has more than 500,000 origins,
-// 1,000,000 lines or 100 services of an origin.
+// Read adds the services from a file in curl's format. Each line has the protocol,
+// host and port of an origin and of a service. A quoted time, the flag persist and a
+// priority follow. Services with the protocols h1 and h2 are kept for Write. Read
+// skips comments, expired services, other protocols and malformed lines. It returns
+// an error if the first line that is no comment is malformed, if a line is too long
+// or if reading r fails. It also returns an error if the file has more than 500,000
+// origins, 1,000,000 lines or 100 services of an origin.
 // The Store then has only some of the services, and the caller must not use it or
 // replace the file.
 func (s *Store) Read(r io.Reader) error {
@@ -77,7 +77,11 @@ func isEntry(line string) bool {
 func parseLine(line string) (key string, s Service, ok bool) {
 	addresses, rest, ok := strings.Cut(line, ` "`)
 	word := strings.Fields(addresses)
-	if !ok || len(word) != 6 || strings.HasPrefix(line, "#") || word[3] != "h3" {
+	if !ok || len(word) != 6 {
+		return "", s, false
+	}
+	from, protocol := protocolOf(word[0]), protocolOf(word[3])
+	if from == "" || protocol == "" {
 		return "", s, false
 	}
 	date, flags, _ := strings.Cut(rest, `"`)
@@ -90,7 +94,19 @@ func parseLine(line string) (key string, s Service, ok bool) {
 	}
 	expires, err := time.Parse(timeFormat, date)
 	s.expires, s.persist = expires, strings.HasPrefix(strings.TrimSpace(flags), "1")
+	s.from, s.protocol = from, protocol
 	return originKey(origin.Host, origin.Port), s, err == nil
+}
+
+// protocolOf returns a constant for a protocol that curl uses in its files, or "".
+// The constant does not keep the line in memory.
+func protocolOf(name string) string {
+	for _, protocol := range [...]string{"h1", "h2", h3} {
+		if name == protocol {
+			return protocol
+		}
+	}
+	return ""
 }
 
 // Write writes the services that have not expired in curl's format. It returns
@@ -114,7 +130,7 @@ func (s *Store) Write(w io.Writer) error {
 			if a.persist {
 				persist = 1
 			}
-			fmt.Fprintf(b, "h2 %s %s h3 %s %d %q %d 0\n", bracketed(host), port, bracketed(a.Host), a.Port,
+			fmt.Fprintf(b, "%s %s %s %s %s %d %q %d 0\n", a.from, bracketed(host), port, a.protocol, bracketed(a.Host), a.Port,
 				a.expires.UTC().Format(timeFormat), persist)
 		}
 	}
