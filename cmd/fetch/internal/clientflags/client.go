@@ -322,7 +322,7 @@ func (f *Flags) applyConnections(ctx context.Context, c *OpenClient, o *fetch.Op
 	if o.Route, err = f.route.route(); err != nil {
 		return err
 	}
-	if o.LocalAddrs, err = f.route.localAddrs(ctx); err != nil {
+	if o.LocalAddrs, err = f.route.localAddrs(ctx, o.Resolver); err != nil {
 		return err
 	}
 	o.Socket = f.route.socket

@@ -47,8 +47,9 @@ func (f *routeFlags) setAbstract(name string) error {
 
 // localAddrs returns the local addresses that --interface selects, or nil. As
 // in curl, the value is the name of an interface, an address, or a host name
-// that is looked up. The prefixes if! and host! select one meaning.
-func (f *routeFlags) localAddrs(ctx context.Context) (all []netip.Addr, err error) {
+// that r looks up. The prefixes if! and host! select one meaning. If r is nil, the
+// DNS servers of the system are used.
+func (f *routeFlags) localAddrs(ctx context.Context, r fetch.Resolver) (all []netip.Addr, err error) {
 	if f.local == "" {
 		return nil, nil
 	}
@@ -65,7 +66,10 @@ func (f *routeFlags) localAddrs(ctx context.Context) (all []netip.Addr, err erro
 			return all, err
 		}
 	}
-	return fetch.SystemResolver().LookupNetIP(ctx, "ip", name)
+	if r == nil {
+		r = fetch.SystemResolver()
+	}
+	return r.LookupNetIP(ctx, "ip", name)
 }
 
 // interfaceAddrs returns the addresses of the network interface with the given
