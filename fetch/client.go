@@ -266,16 +266,16 @@ const maxURL = 64 << 10
 // Plan returns the protocol actions that [Client.Do] would carry out for a
 // request. It does not use the network and does not apply the Policy.
 func (c *Client) Plan(req *Request) ([]scheme.Step, error) {
-	s, err := c.scheme(req.URL)
+	r, err := c.prepare(req)
+	if err != nil {
+		return nil, wrapError("plan", req.URL.String(), err)
+	}
+	s, err := c.scheme(r.URL) // Options.Upgrade may have changed it
 	if err != nil {
 		return nil, wrapError("plan", req.URL.String(), err)
 	}
 	if s.Plan == nil {
 		return nil, wrapError("plan", req.URL.String(), Unsupported.Errorf("scheme %s has no plan", s.Name))
-	}
-	r, err := c.prepare(req)
-	if err != nil {
-		return nil, wrapError("plan", req.URL.String(), err)
 	}
 	steps, err := s.Plan(r)
 	if err != nil {

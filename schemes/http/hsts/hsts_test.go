@@ -5,11 +5,13 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	web "github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/http/hsts"
 	"github.com/anyurl/fetch/uri"
 )
@@ -62,6 +64,26 @@ broken2.test "tomorrow"
 		if got := s.Upgrade(u).Unredacted(); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestPlan checks that a plan is that of the https URL.
+func TestPlan(t *testing.T) {
+	s := newStore()
+	if err := s.Read(strings.NewReader(`known.test "unlimited"`)); err != nil {
+		t.Fatal(err)
+	}
+	client := fetch.New(fetch.Options{Upgrade: s.Upgrade}, web.Schemes(web.Options{})...)
+	defer client.Close()
+	plan := func(text string) string {
+		steps, err := client.Plan(&fetch.Request{URL: uri.MustParse(text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(steps)
+	}
+	if got, want := plan("http://known.test:443/"), plan("https://known.test:443/"); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
