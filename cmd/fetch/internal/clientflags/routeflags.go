@@ -212,7 +212,7 @@ func parseConnectTo(text string) (detour, error) {
 }
 
 // cutHost splits s at the first colon after the host. An IPv6 address is
-// enclosed in brackets.
+// enclosed in brackets. International characters are converted as in URLs.
 func cutHost(s string) (host, rest string) {
 	if strings.HasPrefix(s, "[") {
 		if i := strings.IndexByte(s, ']'); i > 0 {
@@ -220,7 +220,7 @@ func cutHost(s string) (host, rest string) {
 		}
 	}
 	host, rest, _ = strings.Cut(s, ":")
-	return host, rest
+	return asciiHost(host), rest
 }
 
 func optionalPort(s string) (uint16, error) {
