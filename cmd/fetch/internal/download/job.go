@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
@@ -131,7 +132,9 @@ func (j *Job) save(req *fetch.Request, client fetch.Driver) (err error) {
 }
 
 // setAttributes stores the origin of the output file in its extended attributes,
-// with curl's names, if --xattr is set. A stream and a device have none.
+// with curl's names, if --xattr is set. A stream and a device have none. Like curl,
+// it omits a value that is too long for the file system, because the server or a
+// redirect chooses its length.
 func (j *Job) setAttributes() error {
 	if !j.flags.File.Attributes || !isFile(j.Sink) || j.Resp.Unchanged || j.omitsFile(j.Resp) {
 		return nil
@@ -142,7 +145,11 @@ func (j *Job) setAttributes() error {
 		if a.value == "" {
 			continue
 		}
-		if err := setAttribute(j.Sink.Name(), a.name, a.value); err != nil {
+		err := setAttribute(j.Sink.Name(), a.name, a.value)
+		switch {
+		case errors.Is(err, syscall.E2BIG), errors.Is(err, syscall.ENOSPC):
+			j.Note("--xattr: %s has no space for %s (%d bytes)", j.Sink.Name(), a.name, len(a.value))
+		case err != nil:
 			return fetch.Local.Errorf("--xattr: %s: %w", j.Sink.Name(), err)
 		}
 	}

@@ -18,6 +18,9 @@ import (
 func TestAttributes(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
+		if r.URL.Path == "/long" {
+			w.Header().Set("Content-Type", "text/plain; x="+strings.Repeat("x", 70_000))
+		}
 		w.Write([]byte("x"))
 	}))
 	defer s.Close()
@@ -34,6 +37,10 @@ func TestAttributes(t *testing.T) {
 	}
 	if n, err = unix.Getxattr(file, "user.mime_type", value); err != nil || string(value[:n]) != "text/plain" {
 		t.Errorf("media type %q, %v", value[:max(n, 0)], err)
+	}
+	code = app.Run([]string{"-q", "--xattr", "-o", file, s.URL + "/long"}, strings.NewReader(""), &bytes.Buffer{}, &stderr)
+	if n, err = unix.Getxattr(file, "user.xdg.origin.url", value); code != 0 || err != nil || string(value[:n]) != s.URL+"/long" {
+		t.Errorf("long media type: exit code %d, %q, %v: %s", code, value[:max(n, 0)], err, &stderr)
 	}
 	for _, output := range []string{"-", "/dev/null"} { // have no attributes
 		if code := app.Run([]string{"-q", "--xattr", "-o", output, s.URL + "/a"}, strings.NewReader(""), &bytes.Buffer{}, &stderr); code != 0 {
