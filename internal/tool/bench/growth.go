@@ -33,6 +33,7 @@ type step struct {
 	program string   // program that runs instead of fetch, as in Rival
 	args    []string // as in Case.Fetch
 	items   int      // fixed number of items, or 0 if it depends on the size
+	part    int      // number of items of the size for each item of the task; 0 means 1
 	lines   bool     // the standard output has a line for each item
 	memory  float64  // limit in bytes; 0 means 64 MiB
 
@@ -40,6 +41,9 @@ type step struct {
 	// then started for program and args.
 	measure func(b *block, opts options, object Object, items int) usage
 }
+
+// count returns the number of items in the task, for a size of n items.
+func (s step) count(n int) int { return cmp.Or(s.items, n/cmp.Or(s.part, 1)) }
 
 // growthCases returns a case for each growth.
 func growthCases(all []growth) []Case {
@@ -78,8 +82,8 @@ func (g growth) rows(s step, normal, large usage) []row {
 		if m == memory {
 			r.target = &Target{Measure: m, Limit: cmp.Or(s.memory, 64<<20)}
 		} else {
-			r.fetch /= float64(cmp.Or(s.items, g.large()))
-			r.other /= float64(cmp.Or(s.items, g.normal))
+			r.fetch /= float64(s.count(g.large()))
+			r.other /= float64(s.count(g.normal))
 		}
 		rows = append(rows, r)
 	}
@@ -113,7 +117,7 @@ func (g growth) run(b *block, opts options, s step, object Object, items int, ch
 	}
 	p := program{name: s.name, path: path, args: s.args, checkDir: object.CheckDir}
 	if s.lines {
-		p.lines = cmp.Or(s.items, items)
+		p.lines = s.count(items)
 	}
 	p.fillArgs(b, object.Words, false)
 	if check && object.Sum != [sha256.Size]byte{} {

@@ -60,19 +60,21 @@ func TestGrowthRows(t *testing.T) {
 	for _, test := range []struct {
 		scale   int
 		items   int
+		part    int
 		measure measure
 		name    string
 		fetch   string
 		missed  bool
 	}{
-		{0, 0, cpu, "http, 1,000 files", "20000.00 µs/file", true},
-		{0, 0, memory, "http, 1,000 files", "65.0 MiB", true},
-		{0, 0, wall, "http, 1,000 files", "20000.00 µs/file", false},
-		{0, 10, cpu, "http, 1,000 files", "2000000.00 µs/file", true},
-		{100, 0, cpu, "http, 10,000 files", "2000.00 µs/file", false},
+		{0, 0, 0, cpu, "http, 1,000 files", "20000.00 µs/file", true},
+		{0, 0, 0, memory, "http, 1,000 files", "65.0 MiB", true},
+		{0, 0, 0, wall, "http, 1,000 files", "20000.00 µs/file", false},
+		{0, 10, 0, cpu, "http, 1,000 files", "2000000.00 µs/file", true},
+		{0, 0, 5, cpu, "http, 1,000 files", "100000.00 µs/file", true},
+		{100, 0, 0, cpu, "http, 10,000 files", "2000.00 µs/file", false},
 	} {
 		g := growth{item: "file", items: "files", normal: 100, scale: test.scale}
-		r := g.rows(step{name: "http", items: test.items}, normal, large)[test.measure]
+		r := g.rows(step{name: "http", items: test.items, part: test.part}, normal, large)[test.measure]
 		if got := r.figure(r.fetch); r.name != test.name || got != test.fetch || r.missed() != test.missed {
 			t.Errorf("%+v: %+v, %s, missed %v", test, r, got, r.missed())
 		}

@@ -13,7 +13,7 @@ import (
 
 const (
 	largeRecord  = 16 << 10 // bytes of a page in the archives
-	frontierWork = 50_000   // URLs that are visited in the frontiers
+	frontierPart = 20       // URLs in a frontier for each URL that is visited
 	replayed     = 2000     // pages that are requested from the archives
 )
 
@@ -65,15 +65,19 @@ func largeCases() []Case {
 		name: "frontier", item: "URL", items: "URLs", normal: 1_000_000, serve: emptyFolder,
 		steps: []step{
 			{name: "frontier, add", program: "./mirror/internal/frontierload", args: []string{"add", "{folder}/fetch.db", "{items}"}},
-			{name: "frontier, visit", program: "./mirror/internal/frontierload", args: []string{"visit", "{folder}/fetch.db", fmt.Sprint(frontierWork)}, items: frontierWork},
+			// A run reads all pages of the database when it opens the frontier.
+			{name: "frontier, open", program: "./mirror/internal/frontierload", args: []string{"visit", "{folder}/fetch.db", "0"}},
+			{name: "frontier, visit", program: "./mirror/internal/frontierload", args: []string{"visit", "{folder}/fetch.db", "{visits}"}, part: frontierPart},
 		},
 	}, {
 		name: "WARC", item: "record", items: "records", normal: 1 << 30 / largeRecord, serve: writeLargeArchive,
 		steps: []step{
+			// The other tasks would remove the file of the replay from the cache of
+			// the kernel, if the size is large.
+			{name: "replay", items: replayed, measure: requestReplayed, memory: 128 << 20},
 			{name: "verify", args: []string{"--no-config", "-s", "verify", "{archive}/warc/pages.warc.gz"}},
 			{name: "index", args: []string{"--no-config", "index", "{archive}/warc/pages.warc.gz"}, lines: true},
 			{name: "pack", args: []string{"--no-config", "-s", "pack", "{archive}", "--wacz", "{archive}.wacz"}},
-			{name: "replay", items: replayed, measure: requestReplayed, memory: 128 << 20},
 		},
 	}})
 }
@@ -92,7 +96,7 @@ func serveArchived(files int) func(peer.TB) Object {
 // emptyFolder returns a function that creates an empty folder.
 func emptyFolder(items int) func(peer.TB) Object {
 	return func(t peer.TB) Object {
-		return Object{Words: map[string]string{"folder": scratchDir(t, false), "items": fmt.Sprint(items)}}
+		return Object{Words: map[string]string{"folder": scratchDir(t, false), "items": fmt.Sprint(items), "visits": fmt.Sprint(items / frontierPart)}}
 	}
 }
 
