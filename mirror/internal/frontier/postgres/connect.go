@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/netip"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -67,14 +69,15 @@ func (e *engine) configure(dsn string) (config *pgxpool.Config, schema string, e
 	c.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {}
 	config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
 		d := &dialer{}
-		c.DialFunc = d.dial
-		c.AfterNetConnect = func(_ context.Context, _ *pgconn.Config, conn net.Conn) (net.Conn, error) {
-			return &replyReader{Conn: conn, dialer: d}, nil
+		c.DialFunc, c.BuildFrontend = d.dial, d.newFrontend
+		c.AfterConnect = func(_ context.Context, conn *pgconn.PgConn) error {
+			conn.CustomData()[replyKey] = d.reply
+			d.connected.Store(true)
+			return nil
 		}
 		return nil
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		replyOf(conn).dialer.connected.Store(true)
 		ctx, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
 		defer cancel()
 		return applySettings(ctx, conn, settings)
@@ -136,7 +139,18 @@ func isLocal(host string) bool {
 
 // A dialer opens the network connections of one connection to the database: those
 // of the login, and later those that cancel a statement.
-type dialer struct{ connected atomic.Bool }
+type dialer struct {
+	connected atomic.Bool
+	socket    *socket      // of the last attempt of the login
+	reply     *replyReader // of the same attempt
+}
+
+// newFrontend returns the reader and the writer of messages. They are above TLS,
+// because pgx binds a login to the TLS connection only if it sees this connection.
+func (d *dialer) newFrontend(r io.Reader, w io.Writer) *pgproto3.Frontend {
+	d.reply = &replyReader{Reader: r, Writer: w, socket: d.socket}
+	return pgproto3.NewFrontend(d.reply, d.reply)
+}
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	n := net.Dialer{
@@ -152,7 +166,9 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	s.Conn = conn
+	if s.Conn = conn; !d.connected.Load() {
+		d.socket = s
+	}
 	return s, s.SetDeadline(time.Time{})
 }
 
@@ -162,6 +178,36 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 type socket struct {
 	net.Conn
 	end time.Time // latest deadline, or zero
+
+	writing atomic.Bool  // pgx sends a request
+	early   atomic.Int64 // memory of the bytes that arrived meanwhile, without those that pgx has processed
+}
+
+// While pgx sends a request, it stores everything that arrives, and needs readSize
+// bytes for each read.
+const (
+	readSize = 8 << 10
+	maxEarly = 64 << 20
+)
+
+func (s *socket) Read(p []byte) (int, error) {
+	n, err := s.Conn.Read(p)
+	if s.writing.Load() && s.early.Add(int64(max(n, readSize))) > maxEarly {
+		s.Conn.Close() // ends the write
+		return 0, errEarly
+	}
+	return n, err
+}
+
+// errEarly is the error of a server that exceeds maxEarly.
+var errEarly error = &replyError{"sent too much before it has read a request"}
+
+// processed is called after pgx has processed one read. TLS may have needed several
+// reads for the same bytes.
+func (s *socket) processed() {
+	if s.early.Load() > 0 && s.early.Add(-4*readSize) < 0 {
+		s.early.Store(0)
+	}
 }
 
 func (s *socket) limit(t time.Time) time.Time {

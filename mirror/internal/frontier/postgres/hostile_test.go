@@ -2,17 +2,20 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http/httptest"
 	"net/netip"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -210,5 +213,56 @@ func TestPasswordWithoutTLS(t *testing.T) {
 			t.Errorf("%q: the server got the password: %v", mode, leaked)
 		}
 		s.mu.Unlock()
+	}
+}
+
+// TestChannelBinding checks that a login with SCRAM is bound to the TLS connection
+// if the server supports this. A person in the middle, whose certificate is
+// accepted because only sslmode=verify-full verifies it, could otherwise pass on the
+// login.
+func TestChannelBinding(t *testing.T) {
+	cert := httptest.NewTLSServer(nil)
+	t.Cleanup(cert.Close)
+	for _, test := range []struct{ parameters, offered, want string }{
+		{"", "SCRAM-SHA-256-PLUS\x00SCRAM-SHA-256\x00", "SCRAM-SHA-256-PLUS p=tls-server-end-point"},
+		{"", "SCRAM-SHA-256\x00", "SCRAM-SHA-256 y"},
+		{"&channel_binding=require", "SCRAM-SHA-256-PLUS\x00SCRAM-SHA-256\x00", "SCRAM-SHA-256-PLUS p=tls-server-end-point"},
+		{"&channel_binding=require", "SCRAM-SHA-256\x00", ""},
+		{"&channel_binding=disable", "SCRAM-SHA-256-PLUS\x00SCRAM-SHA-256\x00", "SCRAM-SHA-256 n"},
+	} {
+		s := &hostileServer{}
+		got := make(chan string, 10)
+		s.addr = faultnet.ServeTCP(t, func(conn net.Conn) {
+			if s.read(conn, 4) != nil { // SSLRequest
+				return
+			}
+			io.WriteString(conn, "S")
+			secure := tls.Server(conn, cert.TLS)
+			if s.read(secure, 4) != nil {
+				return
+			}
+			io.WriteString(secure, message('R', "\x00\x00\x00\x0a"+test.offered+"\x00"))
+			head := make([]byte, 5)
+			io.ReadFull(secure, head)
+			body := make([]byte, max(binary.BigEndian.Uint32(head[1:]), 4)-4)
+			io.ReadFull(secure, body)
+			mechanism, first, _ := strings.Cut(string(body), "\x00")
+			binding, _, _ := strings.Cut(first[min(4, len(first)):], ",")
+			got <- strings.TrimSpace(mechanism + " " + binding)
+		})
+		e := &engine{}
+		config, _, err := e.configure("postgres://u:secret@" + s.addr + "/d?search_path=x&sslmode=require" + test.parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := config.BeforeConnect(t.Context(), config.ConnConfig); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pgx.ConnectConfig(t.Context(), config.ConnConfig); err == nil {
+			t.Errorf("%s: the connection succeeded", test.parameters)
+		}
+		if first := <-got; first != test.want {
+			t.Errorf("%q, %q: got %q, want %q", test.parameters, test.offered, first, test.want)
+		}
 	}
 }

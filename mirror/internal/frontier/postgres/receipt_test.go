@@ -31,7 +31,7 @@ func TestUncertainCommit(t *testing.T) {
 		calls     int
 	}{
 		{"lost response", func(t *testing.T, x *tx) bool {
-			c := replyOf(x.Conn).Conn.(*socket)
+			c := x.Conn.PgConn().Conn().(*socket)
 			c.Conn = lostReplies{c.Conn}
 			return true
 		}, 1},

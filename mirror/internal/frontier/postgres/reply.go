@@ -3,7 +3,7 @@ package postgres
 import (
 	"encoding/binary"
 	"fmt"
-	"net"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,11 +42,11 @@ type replyError struct{ text string }
 func (e *replyError) Error() string { return "the server of the database " + e.text }
 
 // A replyReader is the connection to a server below pgx, inside TLS. It reads the
-// header of each message and returns an error if the server exceeds a limit. While
-// pgx closes a connection, two goroutines can read it.
+// header of each message and returns an error if the server exceeds a limit.
 type replyReader struct {
-	net.Conn
-	dialer *dialer
+	io.Reader
+	io.Writer
+	socket *socket
 	limit  atomic.Int64 // limit of the messages of a reply; 0 means maxReply
 	sent   atomic.Int64 // bytes written since the last read
 
@@ -64,12 +64,23 @@ type replyReader struct {
 	err         error
 }
 
+// replyKey is the key of the replyReader in the custom data of a connection.
+const replyKey = "reply"
+
 // replyOf returns the replyReader of a connection.
-func replyOf(conn *pgx.Conn) *replyReader { return conn.PgConn().Conn().(*replyReader) }
+func replyOf(conn *pgx.Conn) *replyReader {
+	return conn.PgConn().CustomData()[replyKey].(*replyReader)
+}
 
 func (r *replyReader) Write(p []byte) (int, error) {
 	r.sent.Add(int64(len(p))) // before the server can respond
-	return r.Conn.Write(p)
+	r.socket.writing.Store(true)
+	defer r.socket.writing.Store(false)
+	n, err := r.Writer.Write(p)
+	if err != nil && r.socket.early.Load() > maxEarly {
+		err = errEarly
+	}
+	return n, err
 }
 
 func (r *replyReader) Read(p []byte) (int, error) {
@@ -78,9 +89,11 @@ func (r *replyReader) Read(p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
-	n, err := r.Conn.Read(p)
+	n, err := r.Reader.Read(p)
+	r.socket.processed()
 	r.request += r.sent.Swap(0)
 	if r.err = r.check(p[:n]); r.err != nil {
+		r.socket.Close() // otherwise pgx reads it until closeTime
 		return 0, r.err
 	}
 	return n, err

@@ -56,7 +56,7 @@ func TestReplies(t *testing.T) {
 func TestConcurrentReads(t *testing.T) {
 	const messages = 1000
 	server, client := net.Pipe()
-	r := &replyReader{Conn: client}
+	r := &replyReader{Reader: client, socket: &socket{}}
 	var readers sync.WaitGroup
 	for range 2 {
 		readers.Go(func() {
