@@ -2,7 +2,9 @@ package ftp
 
 import (
 	"slices"
+	"time"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
@@ -26,6 +28,18 @@ func (w *workingDir) contains(dirs []string) bool {
 // enter records CWD commands that succeeded.
 func (w *workingDir) enter(dirs ...string) { w.below = append(slices.Clip(w.below), dirs...) }
 
+// wayTime is the maximum time of all CWD commands of a request together.
+const wayTime = 5 * time.Minute
+
+// checkTime returns an error if the CWD commands since start take too long.
+func (s *session) checkTime(start time.Time) error {
+	if time.Since(start) <= wayTime {
+		return nil
+	}
+	s.Break()
+	return fetch.Timeout.Errorf("the server did not change to the directory within %v", wayTime)
+}
+
 // chdir changes the working directory to dirs, a path relative to the login
 // directory. If the server rejects a CWD command, the error contains the reply
 // code.
@@ -39,6 +53,7 @@ func (s *session) chdir(dirs []string) error {
 	if s.server.pipelines && !slices.Contains(rest, "") {
 		return s.walkAtOnce(rest)
 	}
+	start := time.Now()
 	for _, dir := range rest {
 		r, err := s.command("CWD", dir)
 		if err == nil && dir == "" && isNo(r) {
@@ -55,6 +70,9 @@ func (s *session) chdir(dirs []string) error {
 			return refused("CWD", r)
 		}
 		s.dir.enter(dir)
+		if err := s.checkTime(start); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -70,9 +88,12 @@ func (s *session) walkAtOnce(dirs []string) error {
 	s.dir.unknown = true
 	next := s.next(true, commands)
 	var no line.Reply // the first negative reply
-	taken, stray := 0, false
+	taken, stray, start := 0, false, time.Now()
 	for range dirs { // one at a time, because each reply may have the maximum length
 		r, err := next()
+		if err == nil {
+			err = s.checkTime(start)
+		}
 		switch ok := r.Code/100 == 2; {
 		case err != nil:
 			return err

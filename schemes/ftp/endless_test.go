@@ -162,3 +162,23 @@ func TestSlowListing(t *testing.T) {
 		})
 	}
 }
+
+// TestSlowWay checks that a server cannot hold a request open with slow replies to
+// many CWD commands, to which a link of another server can lead.
+func TestSlowWay(t *testing.T) {
+	for name, greeting := range map[string]string{"one command at a time": "220 hello\r\n", "all commands at once": "220 (vsFTPd 3.0.3)\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				control := faultnet.Script{faultnet.Send(greeting), obliging(
+					faultnet.On("^CWD", 0, faultnet.Delay(50*time.Second), faultnet.Send("250 ok\r\n")))}
+				w := newWorld(t, ftp.Options{}, nil, control, nil)
+				body, took, err := w.get(t.Context(), "ftp://192.0.2.1/"+strings.Repeat("a/", 500)+"x")
+				wantFault(t, body, err, fetch.Timeout)
+				if took > 10*time.Minute {
+					t.Errorf("took %v", took)
+				}
+				w.end()
+			})
+		})
+	}
+}
