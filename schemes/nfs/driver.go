@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
@@ -61,20 +62,25 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Respon
 	return nil, fetch.FaultOf(err).Errorf("%w (the server may accept only clients with a local port below 1024, which needs privileges)", err)
 }
 
+// findTime is the maximum time in which a file is found. The calls of a path can be
+// thousands, because a name can be a symbolic link to a long path.
+const findTime = 5 * time.Minute
+
 // respond finds the file of a URL and returns its response.
 func (d *driver) respond(ctx context.Context, req *fetch.Request, l locator, lease *lease) (*fetch.Response, error) {
 	s := lease.Session
-	r, path, err := d.findRoot(ctx, s, l)
-	if err != nil {
-		return nil, err
+	within, cancel := context.WithTimeoutCause(ctx, findTime, fetch.Timeout.Errorf("the server did not find the file within %v", findTime))
+	defer cancel()
+	stop := context.AfterFunc(within, s.Abort)
+	r, path, n, err := d.find(within, s, l)
+	if !stop() {
+		err = context.Cause(within)
 	}
-	if r.handle == nil && r.dir == "" {
-		return listExports(req, s.exports, lease)
-	}
-	n, err := s.resolve(r, path)
 	switch {
 	case err != nil:
 		return nil, err
+	case r.handle == nil && r.dir == "":
+		return listExports(req, s.exports, lease)
 	case n.kind == typeDirectory:
 		return list(req, l, r, path, n, lease)
 	case n.kind != typeRegular:
@@ -83,6 +89,16 @@ func (d *driver) respond(ctx context.Context, req *fetch.Request, l locator, lea
 		return nil, fetch.Protocol.Errorf("server reports a file of %d bytes", n.size)
 	}
 	return retrieve(req, l, n, lease)
+}
+
+// find returns the file of a URL, and its path from the directory r. It returns no
+// file for the list of exports, for which r is the zero root.
+func (d *driver) find(ctx context.Context, s *session, l locator) (r root, path []string, n node, err error) {
+	r, path, err = d.findRoot(ctx, s, l)
+	if err == nil && (r.handle != nil || r.dir != "") {
+		n, err = s.resolve(r, path)
+	}
+	return r, path, n, err
 }
 
 // findRoot returns the directory to which the path of a URL is relative, and

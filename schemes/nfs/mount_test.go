@@ -6,10 +6,13 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/faultnet"
@@ -84,6 +87,44 @@ func TestMountReservedPort(t *testing.T) {
 	c.Close()
 	if err != nil || body != "text\n" || refused.Load() != 1 {
 		t.Errorf("got %q, %v, %d refusals", body, err, refused.Load())
+	}
+}
+
+// TestSlowPath checks that a server cannot hold a request open with slow replies
+// to the thousands of calls for a long path.
+func TestSlowPath(t *testing.T) {
+	for name, test := range map[string]struct{ slow uint32 }{"names": {3}, "links": {5}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := exportServer(t)
+				p[3] = func(d *oncrpc.Decoder) (uint32, []byte) { // each name is a directory, and "link" is a link
+					d.Opaque(64)
+					kind := uint32(2)
+					if string(d.Opaque(1024)) == "link" {
+						kind = 5
+					}
+					return 0, slices.Concat(numbers(0), opaque("srv"), numbers(1), attributes(kind, 0), numbers(0))
+				}
+				p[5] = always(numbers(0, 0), opaque(strings.Repeat("x/", 200)+"link"))
+				quick := p[test.slow]
+				p[test.slow] = func(d *oncrpc.Decoder) (uint32, []byte) { time.Sleep(50 * time.Second); return quick(d) }
+				n := faultnet.NewNetwork(t)
+				s := n.Serve("192.0.2.1:2049", faultnet.Script{p.serve()})
+				m := n.Serve("192.0.2.1:892", faultnet.Script{faultnet.Do("serve mount", func(c *faultnet.Conn) error {
+					return mountService().answerProgram(c, 100005)
+				})})
+				c := schemetest.NewClient(t, nfs.Schemes(nfs.Options{MountPort: 892}), func(o *fetch.Options) { o.Dial = n.Dial })
+				start := time.Now()
+				_, _, err := schemetest.Read(t, c, host+"srv/"+strings.Repeat("x/", 200)+"link")
+				if took := time.Since(start); fetch.FaultOf(err) != fetch.Timeout || took > 10*time.Minute {
+					t.Errorf("after %v: %v", took, err)
+				}
+				c.Close()
+				synctest.Wait()
+				s.Close()
+				m.Close()
+			})
+		})
 	}
 }
 
