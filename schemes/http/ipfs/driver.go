@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
@@ -21,6 +22,10 @@ type driver struct {
 	verifier
 }
 
+// findTime is the maximum time in which an object is found. Each name of a path can
+// need several blocks, which the gateway may send one by one.
+const findTime = 5 * time.Minute
+
 // Do retrieves a file, or lists a directory.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	l, err := locate(req.URL)
@@ -34,8 +39,14 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return nil, d.err
 	}
 	s := newStore(ctx, d, req, l.carTarget(req))
+	limit := time.AfterFunc(findTime, func() {
+		s.cancel(fetch.Timeout.Errorf("the gateway did not send the blocks of the path within %v", findTime))
+	})
 	resp, err := s.respond(l)
-	if err != nil {
+	if limit.Stop(); err != nil {
+		if cause := context.Cause(s.ctx); cause != nil {
+			err = cause
+		}
 		s.Close()
 		return nil, err
 	}

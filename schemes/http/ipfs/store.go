@@ -30,7 +30,7 @@ const maxInline = 100_000
 type store struct {
 	driver *driver
 	ctx    context.Context // of the request; Close ends it
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	req    *fetch.Request
 	target string // path and query of the CAR file
 
@@ -49,13 +49,13 @@ type aheadBlock struct {
 }
 
 func newStore(ctx context.Context, d *driver, req *fetch.Request, target string) *store {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	return &store{driver: d, ctx: ctx, cancel: cancel, req: req, target: target}
 }
 
 // Close ends all requests. It may be called while another goroutine reads.
 func (s *store) Close() error {
-	s.cancel()
+	s.cancel(nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.body != nil {
