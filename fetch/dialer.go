@@ -101,6 +101,9 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if g == nil {
 		return nil, rejectAddress("connection without a request", addr)
 	}
+	if network == "tcp" && proxy.IsConfigured(ctx) {
+		return d.dialConfigured(ctx, addr)
+	}
 	own := g.target
 	t, g, err := d.dialTarget(ctx, g, addr)
 	if err != nil {

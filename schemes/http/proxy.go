@@ -8,6 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/httpauth"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 )
 
 // A proxyRoute is a proxy or gateway to which requests are sent instead of the
@@ -62,7 +63,9 @@ func (d *driver) routeBy(ctx context.Context, via fetch.Proxy) (*proxyRoute, err
 		return conn, nil, err
 	}
 	if via.Negotiate != nil {
-		token, err := via.Negotiate(ctx, d.dialKDC)
+		token, err := via.Negotiate(ctx, func(ctx context.Context, addr string) (net.Conn, error) {
+			return d.env.Net.DialContext(proxy.Configured(ctx), "tcp", addr) // as for a tunnel
+		})
 		if err != nil {
 			return nil, err
 		}

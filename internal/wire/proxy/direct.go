@@ -10,3 +10,14 @@ func Direct(ctx context.Context) context.Context { return context.WithValue(ctx,
 
 // IsDirect reports whether Direct returned ctx or one of its parents.
 func IsDirect(ctx context.Context) bool { return ctx.Value(directKey{}) != nil }
+
+type configuredKey struct{}
+
+// Configured returns a context in which every address counts as a server of the
+// configuration, such as a KDC that makes a token for a proxy.
+func Configured(ctx context.Context) context.Context {
+	return context.WithValue(ctx, configuredKey{}, true)
+}
+
+// IsConfigured reports whether Configured returned ctx or one of its parents.
+func IsConfigured(ctx context.Context) bool { return ctx.Value(configuredKey{}) != nil }
