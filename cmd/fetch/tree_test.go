@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -238,6 +241,23 @@ func TestTreeFailures(t *testing.T) {
 		_, stderr := runFetchStderr(t, c.exit, c.args...)
 		if !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: %s", c.name, stderr)
+		}
+	}
+}
+
+// TestTreeCookies checks that find, du and diff save cookies.
+func TestTreeCookies(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Set-Cookie", "a=b")
+		io.WriteString(w, `<title>Index of /</title><h1>Index of /</h1><pre><a href="../">../</a>\n</pre>`)
+	}))
+	defer s.Close()
+	for name, args := range map[string][]string{"find": {s.URL + "/"}, "du": {s.URL + "/"}, "diff": {s.URL + "/", s.URL + "/"}} {
+		jar := filepath.Join(t.TempDir(), "jar")
+		runFetch(t, 0, append([]string{name, "-c", jar}, args...)...)
+		if text, err := os.ReadFile(jar); err != nil || !strings.Contains(string(text), "a\tb\n") {
+			t.Errorf("%s: %q, %v", name, text, err)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (c *diffCommand) Run(ctx context.Context, args []string) (err error) {
 	if err := c.start(ctx); err != nil {
 		return err
 	}
-	defer c.open.Close()
+	defer c.close(&err)
 	if c.first, err = c.tree(ctx, args[0]); err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ type usage struct {
 }
 
 // Run runs the command.
-func (c *duCommand) Run(ctx context.Context, args []string) error {
+func (c *duCommand) Run(ctx context.Context, args []string) (err error) {
 	if len(args) == 0 && c.human {
 		return c.help()
 	}
@@ -88,7 +88,7 @@ func (c *duCommand) Run(ctx context.Context, args []string) error {
 	if err := c.start(ctx); err != nil {
 		return err
 	}
-	defer c.open.Close()
+	defer c.close(&err)
 	c.human = c.human || terminal.Is(c.Stdout)
 	out := bufio.NewWriter(c.Stdout)
 	for _, text := range args {

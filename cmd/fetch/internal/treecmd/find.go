@@ -78,14 +78,14 @@ func (c *findCommand) Register(s *options.Set) {
 }
 
 // Run runs the command.
-func (c *findCommand) Run(ctx context.Context, args []string) error {
+func (c *findCommand) Run(ctx context.Context, args []string) (err error) {
 	if err := c.check(args); err != nil {
 		return err
 	}
 	if err := c.start(ctx); err != nil {
 		return err
 	}
-	defer c.open.Close()
+	defer c.close(&err)
 	c.human = c.human || terminal.Is(c.Stdout)
 	out := bufio.NewWriter(c.Stdout)
 	for _, text := range args {

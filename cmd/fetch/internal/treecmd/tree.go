@@ -25,7 +25,7 @@ type clients struct {
 	open  *clientflags.OpenClient
 }
 
-// start opens the Client. The caller must close it.
+// start opens the Client. The caller must call close.
 func (c *clients) start(ctx context.Context) error {
 	all, err := c.flags.Schemes()
 	if err != nil {
@@ -34,6 +34,15 @@ func (c *clients) start(ctx context.Context) error {
 	c.open, err = c.flags.Open(ctx, c.Streams, clientflags.Spec{Schemes: all, RedirectLogin: true, Transcript: c.Verbose,
 		Standard: wrap.Options{Retry: c.flags.RetryOptions(nil), Rate: int64(c.flags.Limits.Rate)}})
 	return err
+}
+
+// close saves the cookies of -c and closes the Client. It stores an error of the
+// file in err, which may already be the exit code of the command.
+func (c *clients) close(err *error) {
+	if saved := c.open.SaveState(); saved != nil {
+		*err = saved
+	}
+	c.open.Close()
 }
 
 // tree returns the tree at a URL, or in a local folder.
