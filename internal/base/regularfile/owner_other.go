@@ -2,6 +2,6 @@
 
 package regularfile
 
-// IsOwn returns true, because this system does not describe the owner of a file
-// by a number.
-func IsOwn(string) (bool, error) { return true, nil }
+// OwnTarget returns "" and true, because this system does not describe the owner of
+// a file by a number.
+func OwnTarget(string) (target string, owned bool, err error) { return "", true, nil }

@@ -6,25 +6,42 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
-// IsOwn reports whether a file belongs to the user of this process. A missing
-// file does. A symbolic link must belong to this user or to root, because its owner
-// chooses the file.
-func IsOwn(name string) (bool, error) {
-	link, err := os.Lstat(name)
-	if err == nil && link.Mode().Type() == fs.ModeSymlink && ownerOf(link) != 0 && ownerOf(link) != os.Geteuid() {
-		return false, nil
+const maxLinks = 40 // the same limit as in the Linux kernel
+
+// OwnTarget returns the path of a file after all symbolic links of its name, and
+// reports whether the file belongs to the user of this process. A missing file does.
+// Each link must belong to this user or to root, because its owner chooses the file.
+func OwnTarget(name string) (target string, owned bool, err error) {
+	for range maxLinks {
+		info, err := os.Lstat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return name, true, nil
+		case err != nil:
+			return "", false, err
+		case info.Mode().Type() != fs.ModeSymlink:
+			return name, ownerOf(info) == os.Geteuid(), nil
+		case ownerOf(info) != 0 && ownerOf(info) != os.Geteuid():
+			return "", false, nil
+		}
+		link, err := os.Readlink(name)
+		if err != nil {
+			return "", false, err
+		}
+		if !filepath.IsAbs(link) {
+			dir, _ := filepath.Split(name)
+			if dir == "" {
+				dir = "." + string(filepath.Separator)
+			}
+			link = dir + link // filepath.Join would remove x/.. even if x is a link
+		}
+		name = link
 	}
-	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return ownerOf(info) == os.Geteuid(), nil
+	return "", false, &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
 }
 
 // ownerOf returns the number of the user to whom a file belongs.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -62,30 +63,36 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestIsOwn checks whose files and links count as files of this user.
-func TestIsOwn(t *testing.T) {
+// TestOwnTarget checks whose files and links count as files of this user.
+func TestOwnTarget(t *testing.T) {
 	const other = 65534
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	err := errors.Join(os.WriteFile(at("file"), nil, 0o600), os.Symlink("file", at("link")), os.Symlink("none", at("link to none")))
+	err := errors.Join(os.WriteFile(at("file"), nil, 0o600), os.Symlink("file", at("link")), os.Symlink("none", at("link to none")),
+		os.Symlink("loop", at("loop")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]bool{"file": true, "link": true, "link to none": true, "none": true, "file/x": false}
+	want := map[string]bool{"file": true, "link": true, "link to none": true, "none": true, "file/x": false, "loop": false}
 	if os.Geteuid() == 0 {
 		err := errors.Join(os.WriteFile(at("foreign"), nil, 0o600), os.Symlink("foreign", at("link to foreign")), os.Symlink("file", at("foreign link")),
 			os.Symlink("none", at("foreign link to none")), os.Chown(at("foreign"), other, other),
-			os.Lchown(at("foreign link"), other, other), os.Lchown(at("foreign link to none"), other, other))
+			os.Lchown(at("foreign link"), other, other), os.Lchown(at("foreign link to none"), other, other),
+			os.Symlink("foreign link", at("link to foreign link")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"foreign", "link to foreign", "foreign link", "foreign link to none"} {
+		for _, name := range []string{"foreign", "link to foreign", "foreign link", "foreign link to none", "link to foreign link"} {
 			want[name] = false
 		}
 	}
 	for name, own := range want {
-		if got, err := IsOwn(at(name)); got != own || (err != nil) != (name == "file/x") {
+		target, got, err := OwnTarget(at(name))
+		if got != own || (err != nil) != (name == "file/x" || name == "loop") {
 			t.Errorf("%s: %t, %v", name, got, err)
+		}
+		if _, to, linked := strings.Cut(name, "link to "); linked && own && target != at(to) {
+			t.Errorf("%s: target %s", name, target)
 		}
 	}
 }

@@ -61,12 +61,6 @@ func (f *stateFile) update(parse func(io.Reader) error, format func(io.Writer) e
 	if f.name == "" {
 		return nil
 	}
-	if owned, err := regularfile.IsOwn(f.name); err != nil || !owned {
-		if err == nil {
-			err = errors.New("belongs to another user and is not changed")
-		}
-		return fetch.Local.Errorf("%s: %w", f.name, err)
-	}
 	file, err := f.lock()
 	if errors.Is(err, fetch.InUse) {
 		note("%v; what this command learned is not stored", err)
@@ -76,7 +70,8 @@ func (f *stateFile) update(parse func(io.Reader) error, format func(io.Writer) e
 		return err
 	}
 	defer file.Close()
-	if err := f.read(parse); err != nil {
+	locked := stateFile{name: file.Name()}
+	if err := locked.read(parse); err != nil {
 		return err
 	}
 	if err := format(file); err != nil {
@@ -88,9 +83,28 @@ func (f *stateFile) update(parse func(io.Reader) error, format func(io.Writer) e
 // lock opens the new version of the file. Only one process has it open.
 func (f *stateFile) lock() (*save.File, error) {
 	for end := time.Now().Add(stateWait); ; time.Sleep(stateRetry) {
-		file, err := save.Create(f.name, save.Options{Mode: 0o600})
+		file, err := f.create()
 		if !errors.Is(err, fetch.InUse) || !time.Now().Before(end) {
 			return file, err
 		}
 	}
+}
+
+// create opens the new version of the file, unless the file or a link to it belongs
+// to another user. In a folder of several users, another user can replace a link at
+// any time. Therefore, the file that is opened must be the one that was checked.
+func (f *stateFile) create() (*save.File, error) {
+	target, owned, err := regularfile.OwnTarget(f.name)
+	if err == nil && !owned {
+		err = errors.New("belongs to another user and is not changed")
+	}
+	if err != nil {
+		return nil, fetch.Local.Errorf("%s: %w", f.name, err)
+	}
+	file, err := save.Create(f.name, save.Options{Mode: 0o600})
+	if err == nil && target != "" && file.Name() != target {
+		file.Close()
+		return nil, fetch.Local.Errorf("%s was changed by another process", f.name)
+	}
+	return file, err
 }

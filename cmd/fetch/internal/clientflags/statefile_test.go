@@ -79,3 +79,50 @@ func TestStateFileBusy(t *testing.T) {
 		t.Errorf("the file has %q, %v", b, err)
 	}
 }
+
+// TestStateFileLink checks that a link that leads to the file of another user is not
+// followed, even if it is replaced while the file is locked.
+func TestStateFileLink(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs files of two users")
+	}
+	dir := t.TempDir()
+	own, foreign := filepath.Join(dir, "own"), filepath.Join(dir, "foreign")
+	f := stateFile{name: filepath.Join(dir, "link"), enabled: true}
+	err := errors.Join(os.WriteFile(own, []byte("own"), 0o600), os.WriteFile(foreign, []byte("foreign"), 0o600), os.Chown(foreign, 65534, 65534),
+		os.Symlink("own", f.name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	format := func(w io.Writer) error {
+		_, err := io.WriteString(w, "new")
+		return err
+	}
+	synctest.Test(t, func(t *testing.T) {
+		other, err := save.Create(own, save.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result := make(chan error)
+		go func() { result <- f.update(func(io.Reader) error { return nil }, format, nil) }()
+		synctest.Wait() // until update waits for the lock
+		if err := errors.Join(os.Remove(f.name), os.Symlink("foreign", f.name), other.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-result; err == nil || !strings.Contains(err.Error(), "another user") {
+			t.Errorf("got %v", err)
+		}
+	})
+	for name, want := range map[string]string{own: "own", foreign: "foreign"} {
+		if b, err := os.ReadFile(name); err != nil || string(b) != want {
+			t.Errorf("%s has %q, %v", name, b, err)
+		}
+	}
+	err = errors.Join(os.Remove(f.name), os.Symlink("own", f.name))
+	if err = errors.Join(err, f.update(func(io.Reader) error { return nil }, format, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(own); err != nil || string(b) != "new" {
+		t.Errorf("own link: %q, %v", b, err)
+	}
+}
