@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log"
 	"math/big"
@@ -327,4 +328,23 @@ func TestKeyLog(t *testing.T) {
 	}
 	t.Setenv("SSLKEYLOGFILE", filepath.Join(file, "x"))
 	runTLSCases(t, t.TempDir(), s.URL, []tlsCase{{"wrong name", []string{"-k"}, 0, "SSLKEYLOGFILE"}})
+	t.Setenv("SSLKEYLOGFILE", os.DevNull)
+	runTLSCases(t, t.TempDir(), s.URL, []tlsCase{{"device", []string{"-k"}, 0, ""}})
+	if os.Geteuid() != 0 {
+		return
+	}
+	const other = 65534
+	foreign, link := filepath.Join(t.TempDir(), "foreign"), filepath.Join(t.TempDir(), "link")
+	err := errors.Join(os.WriteFile(foreign, nil, 0o666), os.Chown(foreign, other, other), os.Symlink(file, link), os.Lchown(link, other, other))
+	before, err2 := os.ReadFile(file)
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	for name, want := range map[string]string{foreign: "", link: string(before)} {
+		t.Setenv("SSLKEYLOGFILE", name)
+		runTLSCases(t, t.TempDir(), s.URL, []tlsCase{{"another user", []string{"-k"}, 0, "belongs to another user"}})
+		if text, err := os.ReadFile(name); err != nil || string(text) != want {
+			t.Errorf("%s of another user: %q, %v", name, text, err)
+		}
+	}
 }

@@ -1,9 +1,13 @@
 package tlsfiles
 
 import (
+	"cmp"
 	"crypto/tls"
 	"io"
 	"os"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 )
 
 // KeyLogVariable is the environment variable with the name of the file for the
@@ -11,10 +15,17 @@ import (
 const KeyLogVariable = "SSLKEYLOGFILE"
 
 // OpenKeyLog opens the file to which TLS secrets are appended, so that programs
-// such as Wireshark can decrypt a recording. The result is nil if name is "".
+// such as Wireshark can decrypt a recording. The result is nil if name is "". The
+// file must not belong to another user, who may have created it in /tmp to read the
+// secrets. The same applies to a link.
 func OpenKeyLog(name string) (io.WriteCloser, error) {
 	if name == "" {
 		return nil, nil
+	}
+	if info, err := os.Stat(name); err != nil || info.Mode()&os.ModeDevice == 0 {
+		if _, owned, err := regularfile.OwnTarget(name); err != nil || !owned {
+			return nil, cmp.Or(err, fetch.Local.Errorf("%s belongs to another user", name))
+		}
 	}
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 }
