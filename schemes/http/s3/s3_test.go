@@ -3,7 +3,6 @@ package s3
 import (
 	"bytes"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,16 +12,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
-	"github.com/anyurl/fetch/internal/format/awsfiles"
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/internal/test/schemetest"
-	"github.com/anyurl/fetch/uri"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -149,48 +145,6 @@ func TestKeys(t *testing.T) {
 		}
 		c := schemetest.NewClient(t, Schemes(test.options))
 		if got := schemetest.Summary(c.Get(t.Context(), "s3://bucket/x")); got != test.want {
-			t.Errorf("%s: %s, want %s", test.name, got, test.want)
-		}
-	}
-}
-
-// TestSigned checks which requests are signed. Only those are for which the user
-// has entered a URL of the bucket.
-func TestSigned(t *testing.T) {
-	page := func(text string) *fetch.Source { return &fetch.Source{URL: uri.MustParse(text)} }
-	stranger, other, own := page("s3://stranger.invalid/"), page("s3://other/"), page("s3://bucket/")
-	for _, test := range []struct {
-		name string
-		from []*fetch.Source // of the requests; nil means that the user entered the URL
-		want string          // one letter for each: s for signed, u for unsigned
-	}{
-		{"entered", []*fetch.Source{nil}, "s"},
-		{"entry of a listing", []*fetch.Source{nil, own}, "ss"},
-		{"entry of a listing in another Client", []*fetch.Source{own}, "s"},
-		{"seed of a stranger", []*fetch.Source{stranger}, "u"},
-		{"entry of a listing of a stranger", []*fetch.Source{stranger, own}, "uu"},
-		{"entry of another bucket", []*fetch.Source{other, own}, "uu"},
-		{"entered later", []*fetch.Source{stranger, nil, own}, "uss"},
-	} {
-		got := ""
-		s := newFake(t, func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Authorization") == "" {
-				got += "u"
-				w.WriteHeader(http.StatusForbidden)
-				return
-			}
-			got += "s"
-		})
-		c := schemetest.NewClient(t, Schemes(Options{Endpoint: s.URL, Getenv: environment()}))
-		for _, from := range test.from {
-			resp, err := c.Do(t.Context(), &fetch.Request{URL: uri.MustParse("s3://bucket/k"), From: from})
-			if err == nil {
-				resp.Body.Close()
-			} else if !strings.Contains(err.Error(), "has not entered a URL of the bucket bucket") {
-				t.Errorf("%s: %v", test.name, err)
-			}
-		}
-		if got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -366,23 +320,6 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestSignature compares the signature with the example of AWS for GET Object,
-// without its Range field.
-func TestSignature(t *testing.T) {
-	key := awsfiles.AccessKey{ID: "AKIAIOSFODNN7EXAMPLE", Secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"}
-	c := call{host: "examplebucket.s3.amazonaws.com", path: "/test.txt"}
-	h := c.sign("GET", key, "us-east-1", time.Date(2013, 5, 24, 0, 0, 0, 0, time.UTC), fetch.Field{Name: "range", Value: "bytes=0-9"})
-	want := "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
-	if got := h.Get("Authorization"); !strings.HasSuffix(got, "Signature="+want) {
-		t.Error(got)
-	}
-	c = call{host: "examplebucket.s3.amazonaws.com", path: "/", query: "max-keys=2&prefix=J"}
-	h = c.sign("GET", key, "us-east-1", time.Date(2013, 5, 24, 0, 0, 0, 0, time.UTC))
-	if got := h.Get("Authorization"); !strings.HasSuffix(got, "Signature=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7") {
-		t.Error(got)
-	}
-}
-
 // TestPlans checks the requests for AWS and for other servers.
 func TestPlans(t *testing.T) {
 	for _, test := range []struct{ bucket, key, want string }{
@@ -401,42 +338,5 @@ func TestPlans(t *testing.T) {
 	schemetest.Plans(t, Schemes(Options{Endpoint: "http://127.0.0.1:9"})[0], map[string]string{
 		"s3://bucket/a%2Fb?versionId=x%26y": "GET /bucket/a/b?versionId=x%26y",
 		"s3://bucket/p/":                    "GET /bucket?delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=p%2F",
-	})
-}
-
-func FuzzPage(f *testing.F) {
-	f.Add([]byte(listHead + "<EncodingType>url</EncodingType><Contents><Key>a%20b</Key></Contents></ListBucketResult>"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := parsePage(text)
-		if err != nil {
-			return
-		}
-		l := &listing{where: locator{bucket: "bucket", key: "p/", list: true}, page: p, seen: map[uint64]bool{}, seed: maphash.MakeSeed()}
-		for len(p.Contents)+len(p.Prefixes) > 0 {
-			e, err := l.next()
-			if err != nil {
-				break
-			}
-			if e.URL.IsZero() {
-				continue
-			}
-			where, err := locate(e.URL)
-			if err != nil || where.key != e.Raw || !strings.HasPrefix(where.key, "p/") {
-				t.Errorf("%q: %s: %v", e.Raw, e.URL, err)
-			}
-		}
-	})
-}
-
-func FuzzLocate(f *testing.F) {
-	f.Add("s3://bucket/a%20b?versionId=1")
-	f.Fuzz(func(t *testing.T, text string) {
-		u, err := fetch.ParseURL(text)
-		if err != nil || u.Scheme() != "s3" {
-			return
-		}
-		if l, err := locate(u); err == nil && strings.ContainsAny(l.bucket, "/@:?#\r\n ") {
-			t.Errorf("%q: bucket %q", text, l.bucket)
-		}
 	})
 }
