@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -142,7 +141,7 @@ func (c *recordCommand) Run(ctx context.Context, args []string) (err error) {
 		From: token.source, Store: store, Note: c.Note,
 	}
 	server := &mitm.Server{
-		CA: ca, Handler: h, Own: ownPages(ca), Refused: c.noteRefusal,
+		CA: ca, Handler: h, Own: ownPages(ca), Refused: newRefusalLog(c.Streams).note,
 		ErrorLog: log.New(console.NoteWriter{Streams: c.Streams}, "", 0),
 	}
 	if c.public {
@@ -181,10 +180,6 @@ func (c *recordCommand) openClient(ctx context.Context) (*clientflags.OpenClient
 	spec := clientflags.Spec{Logins: &clientflags.Logins{Streams: c.Streams, Silent: true}}
 	spec.Standard.Rate = int64(c.client.Limits.Rate)
 	return c.client.Open(ctx, c.Streams, spec)
-}
-
-func (c *recordCommand) noteRefusal(r *http.Request, reason string) {
-	c.Note("%s %s: %s", r.Method, r.RequestURI, reason)
 }
 
 // announce prints the addresses of the proxy and the place of its certificate.
