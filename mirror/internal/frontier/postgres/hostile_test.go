@@ -251,7 +251,7 @@ func TestChannelBinding(t *testing.T) {
 			got <- strings.TrimSpace(mechanism + " " + binding)
 		})
 		e := &engine{}
-		config, _, err := e.configure("postgres://u:secret@" + s.addr + "/d?search_path=x&sslmode=require" + test.parameters)
+		config, _, err := e.configure("postgres://u:secret@" + s.addr + "/d?search_path=x&sslmode=require&connect_timeout=20" + test.parameters)
 		if err != nil {
 			t.Fatal(err)
 		}
