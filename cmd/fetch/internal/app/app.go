@@ -38,7 +38,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := console.Interruptible(&std.Interrupts)
 	defer stop()
 	tree := Commands(std)
-	tree.Prepare(args)
+	args = tree.Prepare(args)
 	std.ErrorJSON = slices.Contains(args, "--error-json") // also for errors in the arguments
 	root := tree.Main
 	root.SetArgs(args)

@@ -41,6 +41,28 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestValueIsNoCommand checks that the value of a flag is not taken for the name of
+// a command.
+func TestValueIsNoCommand(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(r.UserAgent())) }))
+	defer s.Close()
+	for _, args := range []string{"-A ls", "-sA ls", "-sSA mirror", "-sSf -vA help", "--silent -sA verify", "--user-agent info", "-sA --", "-sAls", "-s -sA=ls"} {
+		var out, stderr strings.Builder
+		words := strings.Fields(args)
+		want := strings.TrimPrefix(words[len(words)-1], "-sA")
+		want = strings.TrimPrefix(want, "=")
+		if code := Run(append(append([]string{"-q"}, words...), s.URL), strings.NewReader(""), &out, &stderr); code != 0 || out.String() != want {
+			t.Errorf("%s: exit code %d, %q: %s", args, code, &out, &stderr)
+		}
+	}
+	for _, args := range []string{"ls -sA x --help", "-sA x ls --help"} { // commands
+		var out, stderr strings.Builder
+		if code := Run(strings.Fields(args), strings.NewReader(""), &out, &stderr); code != 0 || !strings.HasPrefix(out.String(), "ls lists") {
+			t.Errorf("%s: exit code %d, %.40q: %s", args, code, &out, &stderr)
+		}
+	}
+}
+
 // TestNext runs groups with files of their own, and checks their exit code and
 // the file of --stderr.
 func TestNext(t *testing.T) {

@@ -80,20 +80,25 @@ func (r *Tree) Set(cmd *cobra.Command) *options.Set {
 
 // Prepare registers the flags that are necessary to execute args: the flags of
 // the selected command and of its parents. A command that describes the other
-// commands needs all flags.
-func (r *Tree) Prepare(args []string) {
+// commands needs all flags. Prepare returns the arguments for cobra.
+func (r *Tree) Prepare(args []string) []string {
 	r.args = args
+	if len(args) == 0 || !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		r.Set(r.Main)
+		args = divideClusters(r.Main.Flags(), args)
+	}
 	if len(args) > 1 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		for cmd := r.selected(args[1 : len(args)-1]); cmd != nil; cmd = cmd.Parent() { // the last argument is incomplete
 			if set := r.Set(cmd); set != nil {
 				registerCompletions(cmd, set)
 			}
 		}
-		return
+		return args
 	}
 	if !usesConfig(r.selected(args)) {
 		r.RegisterAll()
 	}
+	return args
 }
 
 // selected returns the command that args select. It registers the flags of the
@@ -112,32 +117,6 @@ func (r *Tree) selected(args []string) *cobra.Command {
 		}
 		cmd = found
 	}
-}
-
-// AwaitsValue reports whether args end in a flag whose value is the next word.
-func (r *Tree) AwaitsValue(args []string) (awaits bool) {
-	flags := r.selected(args).Flags()
-	for _, arg := range args {
-		awaits = !awaits && lacksValue(flags, arg)
-	}
-	return awaits
-}
-
-// lacksValue reports whether a word of the command line is a flag whose value is
-// the next word.
-func lacksValue(flags *pflag.FlagSet, arg string) bool {
-	if name, long := strings.CutPrefix(arg, "--"); long {
-		f := flags.Lookup(name)
-		return f != nil && f.NoOptDefVal == ""
-	}
-	letters, short := strings.CutPrefix(arg, "-")
-	for short && letters != "" {
-		f := flags.ShorthandLookup(letters[:1])
-		if letters = letters[1:]; f == nil || f.NoOptDefVal == "" {
-			return f != nil && letters == ""
-		}
-	}
-	return false
 }
 
 func (r *Tree) RegisterAll() {
