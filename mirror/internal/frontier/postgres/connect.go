@@ -181,6 +181,8 @@ type socket struct {
 
 	writing atomic.Bool  // pgx sends a request
 	early   atomic.Int64 // memory of the bytes that arrived meanwhile, without those that pgx has processed
+	closing atomic.Bool  // pgx closes the connection, and discards what arrives
+	late    atomic.Int64 // bytes that arrived meanwhile
 }
 
 // While pgx sends a request, it stores everything that arrives, and needs readSize
@@ -190,11 +192,18 @@ const (
 	maxEarly = 64 << 20
 )
 
+// maxLate is the maximum number of bytes that pgx discards when it closes a
+// connection.
+const maxLate = 1 << 20
+
 func (s *socket) Read(p []byte) (int, error) {
 	n, err := s.Conn.Read(p)
 	if s.writing.Load() && s.early.Add(int64(max(n, readSize))) > maxEarly {
 		s.Conn.Close() // ends the write
 		return 0, errEarly
+	}
+	if s.closing.Load() && s.late.Add(int64(n)) > maxLate {
+		return 0, io.EOF
 	}
 	return n, err
 }
@@ -212,6 +221,7 @@ func (s *socket) processed() {
 
 func (s *socket) limit(t time.Time) time.Time {
 	if latest := time.Now().Add(closeTime); t.After(latest) {
+		s.closing.Store(true) // other deadlines are not in the future
 		t = latest
 	}
 	if !s.end.IsZero() && (t.IsZero() || t.After(s.end)) {

@@ -81,6 +81,50 @@ func TestEarlyReply(t *testing.T) {
 	conn.Close(t.Context())
 }
 
+// TestAbandonedReply ends the context of a call during an endless reply. pgx then
+// discards what arrives until the connection is closed.
+func TestAbandonedReply(t *testing.T) {
+	const mebibyte = 1 << 20
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &hostileServer{}
+	sent := make(chan int)
+	s.addr = faultnet.ServeTCP(t, func(conn net.Conn) {
+		if s.read(conn, 4) != nil {
+			return
+		}
+		if io.WriteString(conn, welcome); s.read(conn, 5) != nil {
+			return // the connection that cancels the statement
+		}
+		n := 0
+		for _, err := io.WriteString(conn, "D\x03\xc0\x00\x00\x00\x01\x03\xbf\x00\x00"); err == nil; n++ {
+			if n == 8 {
+				cancel()
+			}
+			_, err = io.WriteString(conn, strings.Repeat("x", mebibyte))
+		}
+		sent <- n
+	})
+	e := &engine{}
+	config, _, err := e.configure("postgres://u@" + s.addr + "/d?search_path=x&sslmode=disable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := config.BeforeConnect(t.Context(), config.ConnConfig); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.ConnectConfig(t.Context(), config.ConnConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(ctx, "select 1"); err == nil {
+		t.Error("the call succeeded")
+	}
+	if n := <-sent; n > 64 { // with the buffers of the operating system
+		t.Errorf("the client read %d MiB", n)
+	}
+	<-conn.PgConn().CleanupDone()
+}
+
 // slowReads is a connection that returns one byte at a time.
 type slowReads struct{ net.Conn }
 
