@@ -173,7 +173,7 @@ func TestHeaderLimit(t *testing.T) {
 func TestLocalConnections(t *testing.T) {
 	l := listenLocal(t)
 	h := newHandler(t, func(o *Options) { o.Address = l.Addr() })
-	serve(t, h, l)
+	serve(t, h, patientListener{l})
 	open := make([]net.Conn, maxLocal)
 	for i := range open {
 		c, err := net.Dial("tcp", l.Addr().String())
@@ -197,6 +197,25 @@ func TestLocalConnections(t *testing.T) {
 		c.Close()
 	}
 	waitUntil(t, func() bool { return get() == nil })
+}
+
+// A patientListener accepts connections that wait for a request without a limit. A
+// busy machine would otherwise reach it before all connections are open.
+type patientListener struct{ net.Listener }
+
+func (l patientListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return patientConn{c}, err
+}
+
+type patientConn struct{ net.Conn }
+
+// SetReadDeadline ignores deadlines in the future. Others end a Read at once.
+func (c patientConn) SetReadDeadline(t time.Time) error {
+	if t.After(time.Now()) {
+		t = time.Time{}
+	}
+	return c.Conn.SetReadDeadline(t)
 }
 
 // TestErrorLog checks that a panic in a handler is logged and that the server
