@@ -61,7 +61,7 @@ func (s *Store) Upgrade(u uri.URI) uri.URI {
 	}
 	parts := u.Parts()
 	parts.Scheme += "s"
-	if parts.Port == "80" {
+	if strings.TrimLeft(parts.Port, "0") == "80" {
 		parts.Port, parts.HasPort = "", false
 	}
 	secure, err := uri.Build(parts)

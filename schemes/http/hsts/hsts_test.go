@@ -42,6 +42,7 @@ broken2.test "tomorrow"
 		{"letter case", "http://KNOWN.test/", "https://KNOWN.test/"},
 		{"final dot", "http://known.test./", "https://known.test./"},
 		{"default port", "http://known.test:80/", "https://known.test/"},
+		{"default port with zeros", "http://known.test:0080/", "https://known.test/"},
 		{"other port", "http://known.test:8080/", "https://known.test:8080/"},
 		{"https", "https://known.test/", "https://known.test/"},
 		{"subdomain not included", "http://a.known.test/", "http://a.known.test/"},
