@@ -53,7 +53,7 @@ type greeting struct {
 // the version limit.
 func parseGreeting(line string, limit int) (g greeting, err error) {
 	var major, minor int
-	n, err := fmt.Sscanf(line, "@RSYNCD: %d.%d", &major, &minor)
+	n, _ := fmt.Sscanf(line, "@RSYNCD: %d.%d", &major, &minor)
 	if n < 1 || major < oldest || major > 1000 {
 		return g, fetch.Protocol.Errorf("not an rsync daemon of protocol %d or later", oldest)
 	}

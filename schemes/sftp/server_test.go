@@ -86,19 +86,19 @@ func (s *server) serve(conn net.Conn) {
 	}
 	defer secure.Close()
 	go ssh.DiscardRequests(requests)
-	for c := range channels {
-		channel, requests, err := c.Accept()
-		if err != nil {
-			return
-		}
-		for r := range requests {
-			r.Reply(!s.refuse && r.Type == "subsystem" && string(r.Payload[4:]) == "sftp", nil)
-			break
-		}
-		go ssh.DiscardRequests(requests)
-		s.sftp(channel)
+	c, ok := <-channels
+	if !ok {
 		return
 	}
+	channel, requests, err := c.Accept()
+	if err != nil {
+		return
+	}
+	if r, ok := <-requests; ok {
+		r.Reply(!s.refuse && r.Type == "subsystem" && string(r.Payload[4:]) == "sftp", nil)
+	}
+	go ssh.DiscardRequests(requests)
+	s.sftp(channel)
 }
 
 // library serves the files below dir by the SFTP server of pkg/sftp, which

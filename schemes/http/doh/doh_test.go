@@ -94,6 +94,7 @@ func TestHostileAnswers(t *testing.T) {
 	}{
 		{"good", "", answer(nil, address("host.test.", 1)), "192.0.2.1", 0},
 		{"chain", "", answer(nil, alias("host.test.", "b.test."), alias("b.test.", "C.test."), address("c.test.", 1)), "192.0.2.1", 0},
+		{"more records than the limit", "", answer(nil, many...), strings.TrimSpace(strings.Repeat("192.0.2.1 ", 256)), 0},
 		{"loop", "", answer(nil, alias("host.test.", "b.test."), alias("b.test.", "host.test.")), "", fetch.DNS},
 		{"loop with itself", "", answer(nil, alias("host.test.", "host.test.")), "", fetch.DNS},
 		{"address of another name", "", answer(nil, address("other.test.", 1)), "", fetch.DNS},
