@@ -62,7 +62,7 @@ func TestChanges(t *testing.T) {
 				continue
 			}
 			t.Run(c.name+", "+first, func(t *testing.T) {
-				short.Sample(t, 3)
+				short.Sample(t, 6)
 				synctest.Test(t, func(t *testing.T) {
 					w := newNetwork(t)
 					s := &taggedSite{webSite{"/": `<a href=one><a href=two><a href=none><a href="http://b.example/">`, "/one": strings.Repeat("one\n", 500), "/two": "two"}, "1", 0}

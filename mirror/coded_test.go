@@ -157,7 +157,7 @@ func TestHealCoded(t *testing.T) {
 	t.Parallel()
 	for name, c := range codedCases {
 		t.Run(name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, o := newCodedArchive(t, c)

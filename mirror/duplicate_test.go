@@ -48,7 +48,7 @@ func TestPlantedDigests(t *testing.T) {
 			nil, "/tagged", "response, response"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				s := &taggedSite{webSite{"/": `<a href=evil><a href=tagged>`, "/evil": evil, "/tagged": strings.Repeat("t", 2000)}, "1", 0}

@@ -118,7 +118,7 @@ func TestFaults(t *testing.T) {
 		{"robots.txt with 500 always", status("/robots.txt", 99, 500), "", 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				f := newFaultySite()
@@ -232,7 +232,7 @@ func TestBusyPages(t *testing.T) {
 	} {
 		for _, tries := range []int{0, 1} {
 			t.Run(fmt.Sprintf("%s, %d tries", name, tries), func(t *testing.T) {
-				short.Sample(t, 3)
+				short.Sample(t, 6)
 				synctest.Test(t, func(t *testing.T) {
 					w := newNetwork(t)
 					f := newFaultySite()
@@ -301,7 +301,7 @@ func TestLimits(t *testing.T) {
 		{"all limits not reached", mirror.Limits{Files: 100, Bytes: 1 << 20, Time: time.Hour, PerHost: 100, FileSize: 700, MinFree: 1}, nil, 11},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				f := newFaultySite()

@@ -91,7 +91,7 @@ func TestFloods(t *testing.T) {
 		{"host", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Queue: 600}, mirror.LeftOut{mirror.OverQueue: 101}}, // robots.txt is pending too
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				w.web("a.example", c.site)

@@ -35,7 +35,7 @@ func TestFraming(t *testing.T) {
 		{"blank in a name", "HTTP/1.1 200 OK\r\nX Y: z\r\nVia : p\r\nContent-Length: 21\r\n", page, page},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			t.Parallel()
 			var mu sync.Mutex
 			asked := map[string]int{}

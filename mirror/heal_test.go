@@ -98,7 +98,7 @@ func TestHeal(t *testing.T) {
 		{"manifest", func(t *testing.T, dir string) { flipAt(t, filepath.Join(dir, "manifest-sha256.txt"), 20) }, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			if testing.Short() && c.requeued == 0 {
 				t.Skip("with -short, only damage that needs requests")
 			}

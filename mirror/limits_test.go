@@ -35,7 +35,7 @@ func TestLimitsUnchanged(t *testing.T) {
 	} {
 		for _, validators := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, validators %t", c.name, validators), func(t *testing.T) {
-				short.Sample(t, 3)
+				short.Sample(t, 6)
 				synctest.Test(t, func(t *testing.T) {
 					w := newNetwork(t)
 					site := unchanged

@@ -127,7 +127,7 @@ func TestLostRecords(t *testing.T) {
 		}, 1, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, o := newTaggedArchive(t)
@@ -277,7 +277,7 @@ func TestSwappedRecords(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, o := newTaggedArchive(t)

@@ -167,7 +167,7 @@ func TestRobotsTxtOnce(t *testing.T) {
 		{"410", 410, rules, func(*mirror.Options) {}, "/ /no /x /y", "excluded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				requests, at := 0, time.Time{}

@@ -144,7 +144,7 @@ func TestRecover(t *testing.T) {
 		"both without WARC files":  {tree: true, warc: true, lost: []string{"warc/*"}, want: "map[200:8 302:1 404:1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			synctest.Test(t, func(t *testing.T) {
 				s, o := newValidatingArchive(t, c.tree, c.warc)
 				time.Sleep(time.Hour)

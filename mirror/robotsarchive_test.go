@@ -38,7 +38,7 @@ func TestStoredRobots(t *testing.T) {
 		{"redirect", `{"time":"%s","code":301,"location":"http://a.example/rules"}`, time.Hour, "/ /rules /rules"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(48 * time.Hour)
 				w := newNetwork(t)

@@ -54,7 +54,7 @@ func TestScope(t *testing.T) {
 		"accept": {mirror.Scope{Reach: mirror.Host, Accept: []string{"image/*"}}, all(inside, "http://a.example/top.png http://a.example/up")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				w.web("a.example", site)
@@ -110,7 +110,7 @@ func TestRedirects(t *testing.T) {
 		{"session as target", webSite{"/": "-> telnet://a.example/"}, nil, mirror.Scope{Reach: mirror.Any}, "/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				w.web("a.example", c.site)

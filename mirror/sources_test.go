@@ -42,7 +42,7 @@ func TestSite(t *testing.T) {
 			"<a href=\"x\">x</a>                 20-Nov-2026 10:00       1\n</pre><hr></body></html>", "/d/x": "x"}, "/d/ /d/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				w.web("a.example", c.site)

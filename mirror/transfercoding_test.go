@@ -63,7 +63,7 @@ func TestTransferCoding(t *testing.T) {
 		{"until the connection closes", "", text, "", text, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			t.Parallel()
 			var tag atomic.Int32
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

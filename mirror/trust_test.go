@@ -49,7 +49,7 @@ func TestStrangersDatabase(t *testing.T) {
 			depth = 1
 		}
 		t.Run(name, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				w.web("a.example", webSite{"/d/": `<a href=x>`, "/d/x": "x"})

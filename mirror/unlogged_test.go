@@ -18,7 +18,7 @@ func TestKillBeforeLog(t *testing.T) {
 	s := sites["file"](t)
 	for _, form := range []string{"tree", "warc", "tree and warc"} {
 		t.Run(form, func(t *testing.T) {
-			short.Sample(t, 3)
+			short.Sample(t, 6)
 			t.Parallel()
 			sound := childTask{
 				Dir: t.TempDir(), URLs: s.urls, Tree: strings.HasPrefix(form, "tree"), WARC: strings.HasSuffix(form, "warc"),

@@ -23,6 +23,9 @@ func (b bucket) String() string             { return string(b) }
 // TestSilentStore checks that a run does not wait beyond the limit for a store
 // that accepts connections and never responds.
 func TestSilentStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the time limit")
+	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "alice")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "s3cret")
 	addr := faultnet.ServeTCP(t, func(conn net.Conn) { io.Copy(io.Discard, conn) })

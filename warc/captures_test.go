@@ -56,6 +56,9 @@ func TestNearest(t *testing.T) {
 
 // TestLongLines verifies that a forged index with long lines uses little memory.
 func TestLongLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads lines of 1 MiB")
+	}
 	const count = 100
 	long := strings.Repeat("x", 1<<20-200)
 	for name, text := range map[string]string{

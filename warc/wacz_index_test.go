@@ -15,6 +15,9 @@ import (
 // TestIndexBlocks verifies that the blocks of an index with long lines are short,
 // because Pack keeps a block in memory.
 func TestIndexBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes a large index")
+	}
 	const count = 40
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
@@ -59,6 +62,9 @@ func TestIndexBlocks(t *testing.T) {
 // TestDamagedPositions verifies that the list of damaged positions in a forged
 // file is limited.
 func TestDamagedPositions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads thousands of damaged records")
+	}
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b) // a large record, after which a reader searches further
 	io.WriteString(z, rec(1, "WARC-Type: resource\nWARC-Target-URI: ftp://h.example/a", strings.Repeat("x", 16<<20)))

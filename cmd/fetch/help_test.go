@@ -57,6 +57,9 @@ func TestSchemeHelp(t *testing.T) {
 // TestHelpWidth checks that the help of each command fits 80 columns, and that
 // the description of each flag fits on one line of 100 columns.
 func TestHelpWidth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("formats the help of all commands")
+	}
 	tree := app.Commands(&console.Streams{Stdout: io.Discard})
 	tree.RegisterAll()
 	var visit func(*cobra.Command)

@@ -93,6 +93,9 @@ func TestJarOrder(t *testing.T) {
 // TestCookieFileLimits checks that no cookie of a file is lost without an error,
 // neither by other cookies of the file nor by those of a server.
 func TestCookieFileLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads large files")
+	}
 	file := func(n int) io.Reader {
 		var b strings.Builder
 		for i := range n {
@@ -121,6 +124,9 @@ func TestCookieFileLimits(t *testing.T) {
 }
 
 func TestJarLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stores thousands of cookies")
+	}
 	j := NewJar()
 	for i := range 5000 {
 		n := string(rune('a'+i%26)) + strings.Repeat("x", i/26)

@@ -90,6 +90,9 @@ func writeInterior(page []byte, child int) {
 // index, all rows can have the same overflow pages. The memory must not grow with
 // the number of results.
 func TestLongRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes large rows")
+	}
 	const rows = 40
 	var all []sample
 	for i := range rows {

@@ -27,6 +27,9 @@ func TestPipe(t *testing.T) {
 // TestHole continues an index with a hole of 256 MiB, which a forged index can
 // have. The new index must not store the zeros of the hole.
 func TestHole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads an index of 256 MiB")
+	}
 	const hole = 256 << 20
 	path := write(t, t.TempDir(), "a.warc.gz", samples)
 	open(t, path)

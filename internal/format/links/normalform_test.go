@@ -93,6 +93,9 @@ func TestLongFrame(t *testing.T) {
 // TestRewriteMemory verifies that the memory use of Rewrite does not depend on
 // the size of a document.
 func TestRewriteMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads large pages")
+	}
 	for name, c := range hugeDocuments(8 << 20) {
 		t.Run(name, func(t *testing.T) {
 			short.Sample(t, 6)

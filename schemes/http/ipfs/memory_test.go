@@ -20,6 +20,9 @@ func live() int64 {
 // TestMemory reads a large directory and a large file with blocks of the maximum
 // size.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads large files")
+	}
 	s := newFake(t)
 	big := strings.Repeat("x", maxBlock)
 	leaf := s.raw(big)
@@ -75,6 +78,9 @@ func TestMemory(t *testing.T) {
 
 // TestManyEntries lists a directory of many entries in shards.
 func TestManyEntries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a large directory")
+	}
 	s := newFake(t)
 	leaf := s.raw("abc")
 	var inner [][]byte

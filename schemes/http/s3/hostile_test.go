@@ -84,6 +84,9 @@ func TestStalledList(t *testing.T) {
 
 // TestListMemory lists pages that need much memory for their bytes.
 func TestListMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a large listing")
+	}
 	allocated := func(text string) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -197,6 +197,9 @@ func TestMHTML(t *testing.T) {
 
 // TestMemory converts bodies of 64 MiB in base64 in constant memory.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads large files")
+	}
 	base64 := func() io.Reader { return io.LimitReader(letters{}, 64<<20) }
 	for _, test := range []struct {
 		name  string

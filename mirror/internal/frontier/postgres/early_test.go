@@ -20,6 +20,9 @@ import (
 // read the request. pgx then reads in the background, and needs 8 KiB for each
 // read.
 func TestEarlyReply(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads large replies")
+	}
 	const mebibyte = 1 << 20
 	const maxGrowth = 192 * mebibyte // maxEarly, two copies of the request, and garbage
 	s := &hostileServer{}

@@ -176,6 +176,9 @@ func TestLargeRows(t *testing.T) {
 // TestClaimLargeRows claims items with large texts. Each claim returns some of them,
 // and the items of all claims are complete.
 func TestClaimLargeRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes large rows")
+	}
 	t.Parallel()
 	f := newFrontier(t, filepath.Join(t.TempDir(), "front.db"))
 	defer f.Close()
