@@ -342,27 +342,30 @@ func TestMemory(t *testing.T) {
 }
 
 // TestSlowReplies checks that a server cannot hold a request open with slow
-// replies about missing articles, which the driver reads before it returns the
-// response.
+// replies about missing articles and slow lists without a number, which the driver
+// reads before it returns the response.
 func TestSlowReplies(t *testing.T) {
 	for name, c := range map[string]struct {
 		verb    string
+		reply   string
 		options nntp.Options
 	}{
-		"batch":    {"ARTICLE", nntp.Options{}},
-		"overview": {"HEAD", nntp.Options{View: nntp.Overview}},
+		"batch":    {"ARTICLE", "423 no such article\r\n", nntp.Options{}},
+		"overview": {"HEAD", "423 no such article\r\n", nntp.Options{View: nntp.Overview}},
+		"list":     {"LISTGROUP", "211 0 0 0 g\r\n.\r\n", nntp.Options{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := faultnet.NewNetwork(t)
 				s := n.Serve("192.0.2.1:119", faultnet.Script{faultnet.Send("200 hello\r\n"), faultnet.Lines(
-					faultnet.On("^GROUP g", 0, faultnet.Send("211 1000 1 1000 g\r\n")),
-					faultnet.On("^"+c.verb, 0, faultnet.Delay(50*time.Second), faultnet.Send("423 no such article\r\n")),
+					faultnet.On("^GROUP g", 0, faultnet.Send("211 1000 1 9000000000 g\r\n")),
+					faultnet.On("^"+c.verb, 0, faultnet.Delay(50*time.Second), faultnet.Send(c.reply)),
+					faultnet.On("^CAPABILITIES", 0, faultnet.Send("101 list\r\nVERSION 2\r\nREADER\r\n.\r\n")),
 					faultnet.On("", 0, faultnet.Send("500 unknown\r\n")),
 				)})
 				client := newClient(t, c.options, func(o *fetch.Options) { o.Dial = n.Dial })
 				start := time.Now()
-				_, err := client.Do(t.Context(), &fetch.Request{URL: uri.MustParse("nntp://192.0.2.1/g/1-1000")})
+				_, err := client.Do(t.Context(), &fetch.Request{URL: uri.MustParse("nntp://192.0.2.1/g/1-9000000000")})
 				if took := time.Since(start); fetch.FaultOf(err) != fetch.Timeout || took > 3*time.Minute {
 					t.Errorf("after %v: %v", took, err)
 				}

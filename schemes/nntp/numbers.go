@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/line"
@@ -46,10 +47,13 @@ var errBusy = errors.New("commands are pending")
 
 // next returns the next article number, or io.EOF after the last number. If
 // LISTGROUP must be sent first, but idle is false because other commands are
-// pending, next returns errBusy.
+// pending, next returns errBusy. It limits the time of all lists that contain no
+// number together.
 func (n *numberSource) next(idle bool) (uint64, error) {
-	for len(n.listed) == 0 {
+	for start := time.Now(); len(n.listed) == 0; {
 		switch {
+		case time.Since(start) > sessions.ReplyTimeout:
+			return 0, fetch.Timeout.Errorf("stalled: no article number in the last %v", time.Since(start).Round(time.Second))
 		case n.from > n.to:
 			return 0, io.EOF
 		case n.unlisted:
