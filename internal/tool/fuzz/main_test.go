@@ -90,3 +90,19 @@ func TestPattern(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestEndedLate checks which failures are errors of the fuzzing library.
+func TestEndedLate(t *testing.T) {
+	const start = "fuzz: elapsed: 19s, execs: 48655 (0/sec), new interesting: 49 (total: 50)\n--- FAIL: FuzzOrder (19.48s)\n"
+	for output, want := range map[string]bool{
+		start + "    context deadline exceeded\nFAIL\n":                                                                      true,
+		start + "    fuzzing process hung or terminated unexpectedly: exit status 2\n    Failing input written to x\nFAIL\n": false,
+		start + "    --- FAIL: FuzzOrder (0.00s)\n        context deadline exceeded\nFAIL\n":                                 false,
+		"--- FAIL: FuzzOrder (1.00s)\n    context deadline exceeded\n    Failing input written to x\nFAIL\n":                 false,
+		"PASS\n": false,
+	} {
+		if got := endedLate([]byte(output)); got != want {
+			t.Errorf("%q: %t", output, got)
+		}
+	}
+}
