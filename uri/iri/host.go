@@ -52,6 +52,19 @@ func ToASCII(u uri.URI) (uri.URI, error) {
 	return uri.Build(p)
 }
 
+// ASCIIHost returns the form that a host name has in URIs, such as
+// xn--bcher-kva.test for bücher.test. It returns other text unchanged.
+func ASCIIHost(host string) string {
+	if uri.EscapeNonASCII(host) == host || strings.ContainsAny(host, "/?#@:[]%") {
+		return host
+	}
+	u, err := Parse("http://" + host + "/")
+	if err != nil {
+		return host
+	}
+	return u.Host()
+}
+
 // hostOffset returns the byte offset at which the host starts in u.
 func hostOffset(u uri.URI) int {
 	info, ok := u.Userinfo()

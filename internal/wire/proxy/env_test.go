@@ -127,6 +127,9 @@ func TestNoProxy(t *testing.T) {
 		{"::ffff:127.0.0.1", "127.0.0.1", true},             // IPv4-mapped address
 		{"127.0.0.1", "::ffff:127.0.0.1", true},             //
 		{"\u212abc.test", "kbc.test", false},                // the Kelvin sign is not equal to k
+		{"xn--bcher-kva.test", "bücher.test", true},         // curl compares the text
+		{"www.xn--bcher-kva.test", ".BÜCHER.test", true},    //
+		{"xn--bcher-kva.test", "bücher.test:81", false},     //
 		{"h.test", "h.test:80", true},                       // curl does not support ports
 		{"h.test", "h.test:81", false},                      //
 		{"h.test.", "h.test.:80", true},                     //

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/anyurl/fetch/uri/iri"
 )
 
 // An exemption is one entry of no_proxy, such as a host name.
@@ -17,7 +19,8 @@ type exemption struct {
 // parseNoProxy parses the value of no_proxy, a list separated by commas or
 // spaces. An entry is a host name, an IP address, a CIDR prefix such as
 // 10.0.0.0/8, or "*" for all hosts. A host name also matches its subdomains. A
-// name or an address may have a port. parseNoProxy skips invalid entries.
+// name or an address may have a port. International names are converted as in
+// URLs. parseNoProxy skips invalid entries.
 func parseNoProxy(list string) (exemptions []exemption) {
 	for _, entry := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 		if e, ok := parseExemption(entry); ok {
@@ -56,7 +59,8 @@ func parseExemption(entry string) (e exemption, ok bool) {
 			return e, true
 		}
 	}
-	e.suffix = lowerASCII(strings.TrimPrefix(strings.TrimSuffix(host, "."), "."))
+	name := strings.TrimPrefix(strings.TrimSuffix(host, "."), ".")
+	e.suffix = lowerASCII(iri.ASCIIHost(name))
 	return e, e.suffix != ""
 }
 

@@ -192,10 +192,8 @@ func (f *proxyFlags) environment(getenv func(string) string, proxy string) func(
 	return func(name string) string {
 		switch lower := strings.ToLower(name); {
 		case lower == "no_proxy" && f.noproxy != nil:
-			return asciiHosts(*f.noproxy)
-		case lower == "no_proxy":
-			return asciiHosts(getenv(name))
-		case proxy == "":
+			return *f.noproxy
+		case lower == "no_proxy", proxy == "":
 			return getenv(name)
 		case lower == "all_proxy" && proxy != noProxy:
 			return proxy

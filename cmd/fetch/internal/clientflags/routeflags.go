@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri/iri"
 )
 
 // routeFlags are the flags that determine the addresses of connections, such as
@@ -220,7 +221,7 @@ func cutHost(s string) (host, rest string) {
 		}
 	}
 	host, rest, _ = strings.Cut(s, ":")
-	return asciiHost(host), rest
+	return iri.ASCIIHost(host), rest
 }
 
 func optionalPort(s string) (uint16, error) {
