@@ -68,9 +68,6 @@ func (b *endingBody) Close() error {
 // TestGrowth checks the number of concurrent requests to distant servers, to near
 // ones, and to servers that do not serve more requests.
 func TestGrowth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("transfers large bodies")
-	}
 	const far = 20 * time.Millisecond
 	options := PoliteOptions{PerHost: 6, MaxPerHost: 50}
 	for _, c := range []struct {
