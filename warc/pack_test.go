@@ -96,9 +96,6 @@ func TestPack(t *testing.T) {
 // TestPackLargeIndex checks each block of a compressed index against its line in
 // index.idx, and replays captures through the index.
 func TestPackLargeIndex(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes a large index")
-	}
 	a, path, urls := packLarge(t)
 	z, err := zip.OpenReader(path)
 	if err != nil {

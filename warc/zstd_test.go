@@ -255,9 +255,6 @@ func (endlessBlocks) Read(p []byte) (int, error) {
 // TestHostileZstd verifies that hostile frames are reported, that later records
 // are read, and that memory is limited.
 func TestHostileZstd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("decompresses large records")
-	}
 	records := zstdRecords(2)
 	good := encodeZstd(t, records)
 	const limit = 24 << 20
