@@ -167,6 +167,24 @@ h2 b.test 443 h3 c.test 444 "20271126 00:00:00" 0 0`
 	}
 }
 
+// TestReadAgain checks that services which another command has removed from the file
+// or changed are not restored.
+func TestReadAgain(t *testing.T) {
+	s := newStore()
+	read := func(file string) {
+		if err := s.Read(strings.NewReader(file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read("h2 a.test 443 h3 a.test 1443 \"20271126 00:00:00\" 0 0\nh2 b.test 443 h3 b.test 1443 \"20271126 00:00:00\" 0 0\n")
+	learn(t, s, "https://c.test/", `h3=":2443"; ma=60`, true)
+	const changed = "h2 b.test 443 h3 b.test 3443 \"20271126 00:00:00\" 0 0\n"
+	read(changed)
+	if got, want := written(t, s), strings.TrimSpace(changed)+"\nh2 c.test 443 h3 c.test 2443 \"20261126 12:01:00\" 0 0"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // FuzzRead checks that a file that Write has written is read unchanged.
 func FuzzRead(f *testing.F) {
 	f.Add("h2 a.test 443 h3 [::1] 444 \"20271126 00:00:00\" 0 0\n", `h3=":443"; ma=60`)

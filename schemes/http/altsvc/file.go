@@ -23,8 +23,9 @@ const (
 	maxOfHost = 100       // services of an origin in a file
 )
 
-// Read adds the services from a file in curl's format. Each line has the protocol,
-// host and port of an origin and of a service. A quoted time, the flag persist and a
+// Read adds the services from a file in curl's format. They replace those of an
+// earlier call, but not those of origins whose responses have changed them. Each
+// line has the protocol, host and port of an origin and of a service. A quoted time, the flag persist and a
 // priority follow. Services with the protocols h1 and h2 are kept for Write. Read
 // skips comments, expired services, other protocols and malformed lines. It returns
 // an error if the first line that is no comment is malformed, if a line is too long
@@ -37,6 +38,7 @@ func (s *Store) Read(r io.Reader) error {
 	lines.Buffer(nil, maxLine)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	maps.DeleteFunc(s.origins, func(key string, _ []Service) bool { return !s.learned[key] })
 	now := s.now()
 	known := false // an earlier line is in curl's format
 	for n := 1; lines.Scan(); n++ {

@@ -22,7 +22,8 @@ const (
 	maxHosts  = 500_000     // hosts of a file that have not expired
 )
 
-// Read adds the hosts from a file in curl's format. Each line has a host and a
+// Read adds the hosts from a file in curl's format. They replace those of an earlier
+// call, but not those that responses have changed. Each line has a host and a
 // quoted time until which the host requires https. A leading dot means that its
 // subdomains also require it. If a host has several lines, the latest time counts,
 // and a single dot is sufficient. Read skips comments, expired hosts and malformed
@@ -35,7 +36,7 @@ func (s *Store) Read(r io.Reader) error {
 	lines.Buffer(nil, maxLine)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reads++
+	maps.DeleteFunc(s.hosts, func(host string, _ entry) bool { return !s.isLearned(host) })
 	now := s.now()
 	known := false // an earlier line is in curl's format
 	for n := 1; lines.Scan(); n++ {
@@ -47,12 +48,8 @@ func (s *Store) Read(r io.Reader) error {
 		if known = known || ok; !known && line != "" && line[0] != '#' {
 			return fetch.Local.Errorf("HSTS file: line %d is not in curl's format", n)
 		}
-		if _, changed := s.learned[host]; ok && !changed && now.Before(e.expires) {
-			if before := s.hosts[host]; before.read == s.reads {
-				e = e.join(before)
-			}
-			e.read = s.reads
-			s.put(host, e)
+		if ok && !s.isLearned(host) && now.Before(e.expires) {
+			s.put(host, e.join(s.hosts[host]))
 		}
 		if ok && len(s.hosts) > maxHosts+len(s.learned) {
 			return errTooMany()

@@ -23,14 +23,12 @@ type Store struct {
 	mu      sync.Mutex
 	hosts   map[string]entry
 	learned map[string]entry // the hosts that responses have changed
-	reads   uint32           // number of calls of Read
 }
 
 // An entry describes how long a host requires https. An entry without a time
 // has been removed.
 type entry struct {
-	subdomains bool   // also for the names below the host
-	read       uint32 // the call of Read that added the entry
+	subdomains bool // also for the names below the host
 	expires    time.Time
 }
 
@@ -129,6 +127,13 @@ func (s *Store) learn(host, value string) {
 		s.learned[host] = e
 		s.put(host, e)
 	}
+}
+
+// isLearned reports whether a response has changed a host. The caller must hold
+// s.mu.
+func (s *Store) isLearned(host string) bool {
+	_, ok := s.learned[host]
+	return ok
 }
 
 // put adds or replaces a host. The caller must hold s.mu.

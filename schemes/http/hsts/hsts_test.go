@@ -158,6 +158,28 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// TestReadAgain checks that hosts which another command has removed from the file
+// or changed are not restored.
+func TestReadAgain(t *testing.T) {
+	s := newStore()
+	if err := s.Read(strings.NewReader("changed.test \"20281126 00:00:00\"\nremoved.test \"20281126 00:00:00\"\n")); err != nil {
+		t.Fatal(err)
+	}
+	d := s.Middleware(fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {
+		h := fetch.Header{{Name: "Strict-Transport-Security", Value: "max-age=60"}}
+		return &fetch.Response{TLS: &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{}}}, Header: h}, nil
+	}))
+	if _, err := d.Do(t.Context(), &fetch.Request{URL: uri.MustParse("https://a.test/")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Read(strings.NewReader("changed.test \"20271126 00:00:00\"\na.test \"20271126 00:00:00\"\n")); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := written(t, s), "a.test \"20261126 12:01:00\"\nchanged.test \"20271126 00:00:00\"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // written returns the lines of the file that s writes, without the comment.
 func written(t *testing.T, s *hsts.Store) string {
 	t.Helper()
