@@ -41,7 +41,11 @@ func repairLine(line []byte) []byte {
 	if len(line) < len(begin) || !strings.EqualFold(string(line[:len(begin)]), begin) {
 		return line
 	}
-	text := strings.Replace(strings.TrimRight(string(line), "\r\n"), `) "" `, `) NIL `, 1)
+	text := strings.TrimRight(string(line), "\r\n")
+	attributes, rest, _ := strings.Cut(text, ")")
+	if name, ok := strings.CutPrefix(rest, ` "" `); ok {
+		text = attributes + ") NIL " + name
+	}
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return utf8.RuneError

@@ -8,7 +8,7 @@ import (
 // FuzzListLine checks that a repaired line is one line, that repairing is
 // idempotent, and that lines other than LIST responses stay unchanged.
 func FuzzListLine(f *testing.F) {
-	for _, s := range []string{`* LIST () "/" R&D`, `* LIST () "" &AOk-&AOk-`, "* LIST () NIL {3}", "* list () \"/\" \xff\x00&", "* 3 EXISTS & more", "* LIST () NIL &2D3eAA-&-&"} {
+	for _, s := range []string{`* LIST () "/" R&D`, `* LIST () "" &AOk-&AOk-`, "* LIST () NIL {3}", "* list () \"/\" \xff\x00&", "* 3 EXISTS & more", "* LIST () NIL &2D3eAA-&-&", `* LIST () "" a) "" b`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {

@@ -193,7 +193,7 @@ func parseAge(text string) (time.Duration, bool) {
 // that cannot require https.
 func canonical(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if _, err := netip.ParseAddr(host); err == nil || len(host) > 253 || strings.ContainsAny(host, " \t\"[]") {
+	if _, err := netip.ParseAddr(host); err == nil || len(host) > 253 || strings.ContainsAny(host, " \t\"[]") || strings.Contains("."+host+".", "..") {
 		return ""
 	}
 	return host

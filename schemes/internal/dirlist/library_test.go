@@ -69,7 +69,7 @@ func FuzzLibraryList(f *testing.F) {
 		if form%5 >= 3 && name[0] == ' ' || withYear && strings.Contains(strings.Fields(name)[0], ":") {
 			return // the name is ambiguous
 		}
-		if before, _, _ := strings.Cut(name, " -> "); strings.Count(name, " -> ") > 1 || strings.Trim(before, ". ") == "" {
+		if before, _, _ := strings.Cut(name, " -> "); strings.Count(name, "-> ") > 1 || strings.Trim(before, ". ") == "" {
 			return
 		}
 		if strings.Trim(owner, "abcdefghijklmnopqrstuvwxyz-_0123456789") != "" || owner == "" {
