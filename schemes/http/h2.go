@@ -75,11 +75,14 @@ func (h *h2) exchange(ctx context.Context, key poolKey, req *fetch.Request, wr *
 		return nil, err
 	}
 	defer sent()
-	events := newH2Events(req.Trace, sent)
-	r, err := wr.netRequest(httptrace.WithClientTrace(ctx, events.clientTrace()))
+	limited, limit := newSendLimit(ctx)
+	defer limit.stop()
+	events := newH2Events(req.Trace, sent, limit)
+	r, err := wr.netRequest(httptrace.WithClientTrace(limited, events.clientTrace()))
 	if err != nil {
 		return nil, err
 	}
+	limit.watch(r)
 	resp, err := h.transport(h.sharedKey(ctx, key, wr.address)).RoundTrip(r)
 	if errors.Is(err, errOtherKey) {
 		resp, err = h.transport(key).RoundTrip(r)
@@ -88,7 +91,7 @@ func (h *h2) exchange(ctx context.Context, key poolKey, req *fetch.Request, wr *
 	case errors.Is(err, errHTTP1Only):
 		return nil, errHTTP1Only
 	case err != nil:
-		return nil, requestFault(ctx, err)
+		return nil, requestFault(limited, err)
 	}
 	x := &exchange{trace: req.Trace, conn: events.responded(), tls: resp.TLS, proto: "HTTP/2", code: resp.StatusCode}
 	x.header, x.length = fromNetHTTP(resp.Header), resp.ContentLength

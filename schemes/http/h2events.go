@@ -13,6 +13,7 @@ import (
 type h2Events struct {
 	trace *trace.Trace
 	sent  func() // called when the request was sent
+	limit *sendLimit
 
 	mu    sync.Mutex
 	conn  net.Conn // connection of the last attempt
@@ -21,8 +22,8 @@ type h2Events struct {
 	head  headTrace
 }
 
-func newH2Events(t *trace.Trace, sent func()) *h2Events {
-	return &h2Events{trace: t, sent: sent, last: trace.Secured, head: headTrace{trace: t, proto: "HTTP/2"}}
+func newH2Events(t *trace.Trace, sent func(), limit *sendLimit) *h2Events {
+	return &h2Events{trace: t, sent: sent, limit: limit, last: trace.Secured, head: headTrace{trace: t, proto: "HTTP/2"}}
 }
 
 func (e *h2Events) clientTrace() *httptrace.ClientTrace {
@@ -31,6 +32,7 @@ func (e *h2Events) clientTrace() *httptrace.ClientTrace {
 		WroteHeaderField: e.wroteField,
 		WroteHeaders:     e.wroteHead,
 		WroteRequest: func(httptrace.WroteRequestInfo) {
+			e.limit.stop()
 			e.reached(trace.RequestSent)
 			e.sent()
 		},
@@ -40,6 +42,7 @@ func (e *h2Events) clientTrace() *httptrace.ClientTrace {
 
 // gotConn is called for each connection on which the request is tried.
 func (e *h2Events) gotConn(info httptrace.GotConnInfo) {
+	e.limit.start()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.tries++; e.tries > 1 {
