@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -65,8 +66,8 @@ func (d *driver) searchMessages(ctx context.Context, q *task, dst *fetch.Respons
 	}
 }
 
-// oneAtATime returns a copy of t whose functions for bytes are not called
-// concurrently. The client of the search reads in a separate goroutine while
+// oneAtATime returns a copy of t whose number of notes is limited, and whose
+// functions for bytes are not called concurrently. The client of the search reads in a separate goroutine while
 // another session retrieves a message.
 func oneAtATime(t *trace.Trace) *trace.Trace {
 	if t == nil {
@@ -85,7 +86,27 @@ func oneAtATime(t *trace.Trace) *trace.Trace {
 	}
 	locked := *t
 	locked.Sent, locked.Received = lock(t.Sent), lock(t.Received)
+	if t.Note != nil {
+		locked.Note = limitNotes(t.Note)
+	}
 	return &locked
+}
+
+// maxNoted is the maximum number of notes about the messages of a search.
+const maxNoted = 20
+
+// limitNotes returns a function that passes the first notes to note. A server can
+// list any number of messages that it then reports as deleted.
+func limitNotes(note func(string)) func(string) {
+	var noted atomic.Int64
+	return func(text string) {
+		switch n := noted.Add(1); {
+		case n <= maxNoted:
+			note(text)
+		case n == maxNoted+1:
+			note("further notes are omitted")
+		}
+	}
 }
 
 // searchedMessage returns the storedMessage for the listing entry e. Its open
