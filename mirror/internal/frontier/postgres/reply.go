@@ -26,6 +26,11 @@ const (
 	maxMessage     = 1 << 20  // any other message
 	maxUnexpected  = 4 << 20  // notices, notifications and parameters of a connection
 	maxUnexpecteds = 10_000   // number of these messages
+
+	// A row with many columns becomes a struct that is larger than the row. Each
+	// column above fewColumns counts as columnMemory bytes of the reply.
+	fewColumns   = 4
+	columnMemory = 48
 )
 
 // maxIterations is the maximum number of iterations with which a key is derived from
@@ -52,13 +57,15 @@ type replyReader struct {
 
 	mu          sync.Mutex // held during a Read
 	request     int64      // bytes written since the last ReadyForQuery message
-	reply       int64      // bytes of the messages since this message
+	reply       int64      // bytes of the messages since this message, and memory of their columns
 	last        byte       // type of the last message
 	open        bool       // a result began, and did not end
 	header      [5]byte
 	headerBytes int    // number of bytes in header
 	unread      int64  // bytes of the message that were not read yet
 	login       []byte // the bytes of the message that were read, if it belongs to the login
+	columns     [2]byte
+	columnBytes int // number of bytes in columns, which begin a DataRow
 	unexpected  int64
 	unexpecteds int
 	err         error
@@ -105,8 +112,13 @@ func (r *replyReader) check(p []byte) error {
 	for len(p) > 0 {
 		if r.unread > 0 {
 			n := min(r.unread, int64(len(p)))
-			if r.header[0] == 'R' {
+			switch r.header[0] {
+			case 'R':
 				r.login = append(r.login, p[:n]...)
+			case 'D':
+				if err := r.countColumns(p[:n]); err != nil {
+					return err
+				}
 			}
 			if r.unread, p = r.unread-n, p[n:]; r.unread == 0 {
 				if err := checkLogin(r.login); err != nil {
@@ -121,7 +133,7 @@ func (r *replyReader) check(p []byte) error {
 		if r.headerBytes < len(r.header) {
 			return nil
 		}
-		r.headerBytes = 0
+		r.headerBytes, r.columnBytes = 0, 0
 		size := int64(int32(binary.BigEndian.Uint32(r.header[1:])))
 		if size < 4 {
 			return &replyError{fmt.Sprintf("sent a message with the length %d", size)}
@@ -134,16 +146,40 @@ func (r *replyReader) check(p []byte) error {
 	return nil
 }
 
-// count adds a message with the given type and size.
-func (r *replyReader) count(kind byte, size int64) error {
+// countColumns reads bytes of a DataRow. It adds the memory of its columns, whose
+// number is at the start.
+func (r *replyReader) countColumns(p []byte) error {
+	n := copy(r.columns[r.columnBytes:], p)
+	if r.columnBytes += n; n == 0 || r.columnBytes < len(r.columns) {
+		return nil
+	}
+	return r.add(columnMemory * max(int64(binary.BigEndian.Uint16(r.columns[:]))-fewColumns, 0))
+}
+
+// total returns the limit of the messages of a reply.
+func (r *replyReader) total() int64 {
 	total := max(r.limit.Load(), maxReply)
 	if total < unlimitedReply {
 		total += replyPerByte * r.request
 	}
+	return total
+}
+
+// add adds n bytes to the reply.
+func (r *replyReader) add(n int64) error {
+	total := r.total()
+	if r.reply += n; r.reply > total {
+		return &replyError{fmt.Sprintf("sent a result that needs more than %d bytes", total)}
+	}
+	return nil
+}
+
+// count adds a message with the given type and size.
+func (r *replyReader) count(kind byte, size int64) error {
 	limit := int64(maxMessage)
 	switch kind {
 	case 'D': // DataRow
-		limit = total
+		limit = r.total()
 	case 'E', 'N': // ErrorResponse, NoticeResponse
 		limit = maxErrorText
 	case 'R': // messages of the login
@@ -154,8 +190,8 @@ func (r *replyReader) count(kind byte, size int64) error {
 	if size > limit {
 		return &replyError{fmt.Sprintf("sent a message of %d bytes (limit %d, type %q)", size, limit, kind)}
 	}
-	if r.reply += size; r.reply > total {
-		return &replyError{fmt.Sprintf("sent a result of more than %d bytes", total)}
+	if err := r.add(size); err != nil {
+		return err
 	}
 	if kind == 'N' || kind == 'A' || kind == 'S' { // NotificationResponse, ParameterStatus
 		r.unexpecteds++

@@ -54,6 +54,44 @@ func TestReplies(t *testing.T) {
 	}
 }
 
+// TestWideRows checks that the columns of rows count for the limit of a reply,
+// whatever the sizes of the reads are. A row of a URL with its capture has 31
+// columns, and needs ten times its size if most of them are null.
+func TestWideRows(t *testing.T) {
+	null := "\xff\xff\xff\xff"
+	for _, test := range []struct {
+		name    string
+		columns byte
+		rows    int
+		ok      bool
+	}{
+		{"few columns", 4, 100_000, true},
+		{"many columns", 31, 40_000, true},
+		{"too many rows with many columns", 31, 50_000, false},
+		{"hundreds of columns", 255, 6_000, false},
+	} {
+		row := message('D', "\x00"+string([]byte{test.columns})+strings.Repeat(null, int(test.columns)))
+		for _, size := range []int{6, 7, 1000, len(row)} {
+			r := &replyReader{request: 1}
+			var err error
+			for part := range slices.Chunk([]byte(strings.Repeat(row, test.rows)), size) {
+				if err = r.check(part); err != nil {
+					break
+				}
+			}
+			if (err == nil) != test.ok {
+				t.Errorf("%s, in reads of %d bytes: %v", test.name, size, err)
+			}
+		}
+	}
+	r := &replyReader{request: 1}
+	for range 2 {
+		if err := r.check([]byte(message('D', ""))); err != nil { // pgx rejects it
+			t.Error(err)
+		}
+	}
+}
+
 // TestConcurrentReads reads a reply in two goroutines, as pgx does while it closes a
 // connection.
 func TestConcurrentReads(t *testing.T) {
