@@ -29,6 +29,7 @@ const (
 )
 
 func newDriver(env fetch.Env) *driver {
+	silenceLibrary()
 	return &driver{env: env, idle: sessions.Pool[*session]{
 		Done: env.Done, MaxIdle: maxIdle, IdleTimeout: idleTimeout, WaitTimeout: sessions.SlotTimeout,
 		Permits: sessions.Permits[*session](env.Net),
