@@ -178,8 +178,8 @@ func (r *replyReader) add(n int64) error {
 func (r *replyReader) count(kind byte, size int64) error {
 	limit := int64(maxMessage)
 	switch kind {
-	case 'D': // DataRow
-		limit = r.total()
+	case 'D': // DataRow, of which pgx reserves the memory before it arrives
+		limit = maxReply
 	case 'E', 'N': // ErrorResponse, NoticeResponse
 		limit = maxErrorText
 	case 'R': // messages of the login

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -87,6 +88,27 @@ func TestWideRows(t *testing.T) {
 	r := &replyReader{request: 1}
 	for range 2 {
 		if err := r.check([]byte(message('D', ""))); err != nil { // pgx rejects it
+			t.Error(err)
+		}
+	}
+}
+
+// TestLargeRow checks that a row is limited although the rows of a reply are not,
+// because pgx keeps one row in memory.
+func TestLargeRow(t *testing.T) {
+	row := func(size uint32) []byte { return binary.BigEndian.AppendUint32([]byte{'D'}, size) }
+	for _, limit := range []int64{0, maxLargeReply, unlimitedReply} {
+		r := &replyReader{request: 100 << 20}
+		r.limit.Store(limit)
+		if err := r.check(row(maxReply)); err == nil {
+			t.Errorf("limit %d: a row of %d bytes is accepted", limit, maxReply)
+		}
+	}
+	r := &replyReader{request: 1}
+	r.limit.Store(unlimitedReply)
+	large := slices.Concat(row(4+maxReply/2), make([]byte, maxReply/2))
+	for range 3 {
+		if err := r.check(large); err != nil {
 			t.Error(err)
 		}
 	}
