@@ -136,12 +136,13 @@ func (c *recordCommand) Run(ctx context.Context, args []string) (err error) {
 		}
 		return err
 	}
+	requests := newRefusalLog(c.Streams)
 	h := &capture.Handler{
 		Client: client.Client, Record: record.Options{TempDir: c.output.folder()}, MaxRequest: int64(c.maxRequest),
-		From: token.source, Store: store, Note: c.Note,
+		From: token.source, Store: store, Note: requests.failed,
 	}
 	server := &mitm.Server{
-		CA: ca, Handler: h, Own: ownPages(ca), Refused: newRefusalLog(c.Streams).note,
+		CA: ca, Handler: h, Own: ownPages(ca), Refused: requests.refused,
 		ErrorLog: log.New(console.NoteWriter{Streams: c.Streams}, "", 0),
 	}
 	if c.public {
