@@ -35,6 +35,10 @@ const (
 	maxExchanges   = 5000 // requests of a page
 	maxNavigations = 1000 // links that scripts of a page open
 	browserPerHost = 6    // connections of a page to a host, as in browsers
+
+	maxHeads     = 24 << 20 // memory for the heads of the requests and responses of a page
+	headCopies   = 3        // copies of the head of a response in an exchange
+	maxLinkBytes = 4 << 20  // bytes of the links that scripts of a page open
 )
 
 // An openedPage is the result of opening the page of a visit in Options.Browser.
@@ -99,7 +103,7 @@ func (c *crawl) openPage(ctx context.Context, v *visit) error {
 	h := &pageHandler{c: c, v: v, sources: capture.NewPageSource(v.url, v.peer())}
 	h.answer = browser.Answer{
 		Response: v.resp, Body: func() (io.ReadSeeker, error) { return v.body.Reader() },
-		Next: &capture.Handler{Client: c.browserClient, Record: c.recordOptions(), From: h.source, Responded: h.sources.Responded, Store: h.exchanges.Add},
+		Next: &capture.Handler{Client: c.browserClient, Record: c.recordOptions(), From: h.source, Responded: h.responded, Store: h.exchanges.Add},
 	}
 	p := &openedPage{}
 	v.page = p
@@ -140,9 +144,11 @@ type pageHandler struct {
 	exchanges capture.Visit
 	sources   *capture.PageSource
 	requests  atomic.Int64
+	heads     atomic.Int64 // memory for the heads of the requests and responses
 
-	mu    sync.Mutex
-	links []string
+	mu        sync.Mutex
+	links     []string
+	linkBytes int
 }
 
 // restart removes the exchanges of a browser that has ended.
@@ -150,14 +156,16 @@ func (h *pageHandler) restart() {
 	freeExchanges(h.exchanges.Take())
 	h.answer.Reset()
 	h.requests.Store(0)
+	h.heads.Store(0)
 }
 
 // navigate keeps a URL that a script of the page opened.
 func (h *pageHandler) navigate(url string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.links) < maxNavigations {
+	if len(h.links) < maxNavigations && h.linkBytes+len(url) <= maxLinkBytes {
 		h.links = append(h.links, url)
+		h.linkBytes += len(url)
 	}
 }
 
@@ -172,7 +180,23 @@ func (h *pageHandler) source(r *http.Request, u uri.URI) (*fetch.Source, error) 
 	if h.requests.Add(1) > maxExchanges {
 		return nil, fetch.TooLarge.Errorf("the page has sent %d requests", maxExchanges)
 	}
+	size := int64(len(u.Unredacted()))
+	for name, values := range r.Header {
+		for _, value := range values {
+			size += int64(len(name) + len(value))
+		}
+	}
+	if h.heads.Add(size) > maxHeads {
+		return nil, fetch.TooLarge.Errorf("the requests and the responses of the page have long headers")
+	}
 	return h.sources.Of(r, u), nil
+}
+
+// responded counts the head of a response, which stays in memory until the end of
+// the visit.
+func (h *pageHandler) responded(x *capture.Exchange) {
+	h.heads.Add(int64(headCopies * len(x.Response.Head)))
+	h.sources.Responded(x)
 }
 
 // addFailures adds the number of failed requests to the note of v.
