@@ -15,6 +15,7 @@ import (
 const (
 	maxFrames = 100
 	maxText   = 4 << 20  // characters of a document or of its text
+	maxTexts  = 16 << 20 // bytes of all documents, after which the others are cut
 	maxCopy   = 64 << 20 // bytes of a copy
 )
 
@@ -41,9 +42,9 @@ const readDocument = `(() => {
 // readText is an expression for the visible text of a document.
 const readText = `((document.body || document.documentElement).innerText || '').slice(0, LIMIT)`
 
-// withLimit sets the limit in an expression.
-func withLimit(expression string) string {
-	return fmt.Sprintf("{const LIMIT = %d; %s}", maxText, expression)
+// withLimit sets the limit in an expression to at most maxText characters.
+func withLimit(expression string, limit int) string {
+	return fmt.Sprintf("{const LIMIT = %d; %s}", max(min(limit, maxText), 0), expression)
 }
 
 //go:embed behaviors.js
@@ -180,13 +181,18 @@ func (p *page) read(ctx context.Context) (*Page, error) {
 	if err != nil {
 		return nil, p.timeout(limited, err)
 	}
-	result := &Page{}
+	result, left := &Page{}, maxTexts
 	for i, f := range frames {
 		var d Frame
-		if err := p.evaluate(limited, f, withLimit(readDocument), &d); err != nil && i == 0 {
+		if left <= 0 {
+			p.note("frames were not read completely, because the documents are too long")
+			break
+		}
+		if err := p.evaluate(limited, f, withLimit(readDocument, left), &d); err != nil && i == 0 {
 			return nil, p.timeout(limited, err)
 		} else if err == nil {
 			result.Frames = append(result.Frames, d)
+			left -= len(d.HTML)
 		} else if limited.Err() != nil {
 			p.note(frameHung)
 		}
@@ -230,7 +236,7 @@ func (p *page) copy(ctx context.Context, name string, f frame) (Copy, error) {
 		return Copy{name, "application/pdf", data}, err
 	default:
 		var text string
-		err := p.evaluate(ctx, f, withLimit(readText), &text)
+		err := p.evaluate(ctx, f, withLimit(readText, maxText), &text)
 		return Copy{name, "text/plain", []byte(text)}, err
 	}
 }

@@ -1,0 +1,37 @@
+package browser_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/capture/browser"
+)
+
+// TestLargeFrames opens a page with many large frames, whose documents stay in
+// memory until the page was stored.
+func TestLargeFrames(t *testing.T) {
+	b := open(t, browser.Options{PageIdle: 100 * time.Millisecond, PageTime: time.Minute})
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Write([]byte(`<script>for (let i = 0; i < 14; i++) {
+			const f = document.createElement('iframe');
+			document.documentElement.append(f);
+			f.contentDocument.body.textContent = 'x'.repeat(3e6);
+		}</script>`))
+	})
+	p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for _, f := range p.Frames {
+		size += len(f.HTML)
+	}
+	const note = "frames were not read completely, because the documents are too long"
+	if size < 16<<20 || size > 32<<20 || !strings.Contains(p.Frames[0].HTML, "createElement") || !slices.Contains(p.Notes, note) {
+		t.Errorf("%d frames with %d bytes, notes %q", len(p.Frames), size, p.Notes)
+	}
+}
