@@ -55,11 +55,7 @@ func (s *outages) givenUp(v *visit) error {
 	if !v.hasOrigin() || last.failures < s.tries {
 		return nil
 	}
-	err := last.err
-	if e, ok := errors.AsType[*fetch.Error](err); ok {
-		err = e.Err // remove the URL, which belongs to an earlier request
-	}
-	return fmt.Errorf("%w (no request: the server gets no more requests in this run)", err)
+	return fmt.Errorf("%w (no request: the server gets no more requests in this run)", last.err)
 }
 
 // pauseUntil records whether v failed because of an outage. It returns the end
@@ -83,11 +79,20 @@ func (s *outages) pauseUntil(v *visit) time.Time {
 	if !fetch.Retryable(v.err) { // the host name does not exist
 		times = s.tries
 	}
-	s.byOrigin[v.origin] = outage{times, until, v.err}
+	s.byOrigin[v.origin] = outage{times, until, withoutURL(v.err)}
 	if times >= s.tries {
 		return time.Time{} // other URLs of the server get no request in this run
 	}
 	return until
+}
+
+// withoutURL removes the URL from an error that is kept for later visits. It
+// belongs to one request, and can have several KiB for each of many hosts.
+func withoutURL(err error) error {
+	if e, ok := errors.AsType[*fetch.Error](err); ok {
+		return e.Err
+	}
+	return err
 }
 
 // isOutage reports whether v failed because of an outage of its server, and not

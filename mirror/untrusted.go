@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 // leaveUntrusted leaves the item of v pending for a run whose seeds the user
 // enters, because the Policy has denied its URL with err.
 func (c *crawl) leaveUntrusted(v *visit, err error) *visit {
-	c.denied.LoadOrStore(v.item.Host, err)
+	c.denied.LoadOrStore(v.item.Host, withoutURL(err))
 	c.untrusted.Add(1)
 	return v.fail(visitUntrusted, err)
 }
@@ -24,14 +23,10 @@ func (c *crawl) deniedBefore(v *visit) error {
 	if !ok {
 		return nil
 	}
-	err := known.(error)
-	if !c.trust.needsTypedSeed(v, err) {
-		return nil
+	if err := known.(error); c.trust.needsTypedSeed(v, err) {
+		return err
 	}
-	if e, ok := errors.AsType[*fetch.Error](err); ok {
-		err = e.Err // remove the URL, which belongs to the earlier visit
-	}
-	return err
+	return nil
 }
 
 // untrustedError returns an error if the Policy denied pending URLs because the
