@@ -103,14 +103,38 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 // from each client, and OpenSSH ten in all.
 const maxHandshakes = 4
 
+// A handshakeQueue lets requests wait for their handshakes with a server.
+type handshakeQueue struct {
+	slots chan struct{} // has an element for each handshake
+	users int           // requests that wait, or whose handshake is in progress
+}
+
 // acquireHandshake waits until a handshake with the server at addr may start.
 // The caller must call release when the handshake ends.
 func (d *driver) acquireHandshake(ctx context.Context, addr string) (release func(), err error) {
-	slots, _ := d.handshakes.LoadOrStore(addr, make(chan struct{}, maxHandshakes))
+	d.queueing.Lock()
+	q := d.handshakes[addr]
+	if q == nil {
+		q = &handshakeQueue{slots: make(chan struct{}, maxHandshakes)}
+		if d.handshakes == nil {
+			d.handshakes = map[string]*handshakeQueue{}
+		}
+		d.handshakes[addr] = q
+	}
+	q.users++
+	d.queueing.Unlock()
+	leave := func() {
+		d.queueing.Lock()
+		defer d.queueing.Unlock()
+		if q.users--; q.users == 0 { // links can lead to any number of servers
+			delete(d.handshakes, addr)
+		}
+	}
 	select {
-	case slots.(chan struct{}) <- struct{}{}:
-		return func() { <-slots.(chan struct{}) }, nil
+	case q.slots <- struct{}{}:
+		return func() { <-q.slots; leave() }, nil
 	case <-ctx.Done():
+		leave()
 		return nil, context.Cause(ctx)
 	}
 }

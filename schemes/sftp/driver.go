@@ -23,8 +23,10 @@ type driver struct {
 	env     fetch.Env
 	idle    sessions.Pool[*session]
 
-	connected  atomic.Bool // a connection was opened
-	handshakes sync.Map    // channels with a place for each handshake, by address
+	connected atomic.Bool // a connection was opened
+
+	queueing   sync.Mutex
+	handshakes map[string]*handshakeQueue // by address
 
 	unlocking sync.Mutex
 	unlocked  map[string]ssh.Signer // decrypted keys by file name
