@@ -222,6 +222,7 @@ func (s *session) close(handle string) error {
 type timeLimit struct {
 	timer   *time.Timer
 	expired atomic.Bool
+	end     time.Time // of the current operation
 }
 
 // newTimeLimit returns a stopped timeLimit that calls abort when the time is
@@ -239,14 +240,21 @@ func newTimeLimit(abort func()) *timeLimit {
 // start starts the time of an operation. The caller calls stop at the end of the
 // operation.
 func (l *timeLimit) start() (stop func() bool) {
-	l.timer.Reset(sessions.ReplyTimeout)
+	l.reset(sessions.ReplyTimeout)
 	return l.timer.Stop
 }
 
-// pause stops the time of an operation until the caller calls resume.
+func (l *timeLimit) reset(left time.Duration) {
+	l.end = time.Now().Add(left)
+	l.timer.Reset(left)
+}
+
+// pause stops the time of an operation until the caller calls resume. A server can
+// request any number of pauses, so that the operation does not start again.
 func (l *timeLimit) pause() (resume func()) {
+	left := time.Until(l.end)
 	l.timer.Stop()
-	return func() { l.timer.Reset(sessions.ReplyTimeout) }
+	return func() { l.reset(max(left, 0)) }
 }
 
 // A timed limits the time of each operation on a channel. An operation consists
