@@ -36,6 +36,7 @@ type collectedVisits struct {
 	bytes  int64       // total size of visits
 	links  int         // number of links that visits found
 	old    bool        // if true, the oldest visit has reached the age batchAge
+	scarce bool        // if true, no memory is left for the heads of the visits
 	timer  *time.Timer // calls hostWorker.flushVisits
 
 	// blocked is the end of the pause of the host that the next batch stores, or
@@ -50,6 +51,7 @@ func (c *collectedVisits) add(v *visit) {
 		c.old = false
 	}
 	c.visits = append(c.visits, v)
+	c.scarce = c.scarce || !v.reserveHeads()
 	c.bytes += v.heldBytes()
 	c.links += len(v.children)
 }
@@ -67,18 +69,20 @@ func (c *collectedVisits) take(n int) (first []*visit, blocked time.Time) {
 		c.links -= len(v.children)
 	}
 	if c.visits = c.visits[n:]; len(c.visits) == 0 {
-		c.visits, c.old = nil, false
+		c.visits, c.old, c.scarce = nil, false, false
 	}
 	return first, blocked
 }
 
 // full reports whether the visits are enough for a batch.
-func (c *collectedVisits) full() bool { return len(c.visits) >= batchSize || c.bytes >= batchBytes }
+func (c *collectedVisits) full() bool {
+	return len(c.visits) >= batchSize || c.bytes >= batchBytes || c.scarce
+}
 
 // overfull reports whether no further visit may start, because the visits wait
 // for the running batch.
 func (c *collectedVisits) overfull() bool {
-	return len(c.visits) >= maxCollected || c.bytes >= batchBytes
+	return len(c.visits) >= maxCollected || c.bytes >= batchBytes || c.scarce
 }
 
 // batchLength returns the number of visits for the next batch, which is at most

@@ -132,6 +132,39 @@ func (v *visit) heldBytes() int64 {
 	return n
 }
 
+// smallHeads is the size of the heads of a visit that are not counted. Those of
+// usual responses have one or two KiB.
+const smallHeads = 16 << 10
+
+// reserveHeads reserves memory for the heads of the responses of v until its
+// commit. It returns false if no memory is left.
+func (v *visit) reserveHeads() bool {
+	n := sizeOfHead(v.resp)
+	if v.page != nil {
+		for _, w := range v.page.companions {
+			n += sizeOfHead(w.resp)
+		}
+		for _, x := range v.page.extra {
+			n += sizeOfHead(x.Response)
+		}
+	}
+	if n *= headCopies; n <= smallHeads {
+		return true
+	}
+	if !v.memory.Reserve(n) {
+		return false
+	}
+	v.reserved += n
+	return true
+}
+
+func sizeOfHead(resp *fetch.Response) int64 {
+	if resp == nil {
+		return 0
+	}
+	return int64(len(resp.Head))
+}
+
 // free releases the memory and the temporary files of v.
 func (v *visit) free() {
 	v.freeBody()
