@@ -11,6 +11,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
@@ -51,6 +52,8 @@ type Handler struct {
 
 	// Note receives messages about requests. It may be nil.
 	Note func(format string, args ...any)
+
+	heads atomic.Int64 // memory for the heads of the responses in progress
 }
 
 // A Visit collects the exchanges of the visit of one page, so that their records

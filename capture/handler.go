@@ -18,6 +18,11 @@ import (
 const (
 	defaultMaxRequest = 256 << 20
 	stall             = time.Minute // time in which a client must send or read some bytes
+
+	// maxHeads limits the memory for the heads of the responses in progress. Each has
+	// headCopies copies.
+	maxHeads   = 24 << 20
+	headCopies = 3
 )
 
 // ServeHTTP sends a request and passes the response to the client. If the
@@ -30,6 +35,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx := r.Context()
 	resp, err := h.Client.Do(ctx, x.Request)
+	if err == nil {
+		held := int64(headCopies * len(resp.Head))
+		defer h.heads.Add(-held)
+		if h.heads.Add(held) > maxHeads {
+			resp.Body.Close()
+			err = fetch.TooLarge.Errorf("the responses in progress have long headers")
+		}
+	}
 	if err != nil {
 		x.Err = err
 		if failed := h.Store(context.WithoutCancel(ctx), x); failed != nil {
