@@ -47,7 +47,6 @@ func (u URI) String() string {
 		if from, to := new(token).password(u.s, 0, int(u.scheme)+1); from < to {
 			return u.s[:from] + mask + u.s[to:]
 		}
-		return u.s
 	}
 	info, ok := u.Userinfo()
 	if !ok {

@@ -94,7 +94,7 @@ func checkRewrite(t *testing.T, media string, body []byte, limit int) {
 
 // serializedTag matches what a browser could read as a tag of an element that
 // isSerialized reports, in any state of its parser.
-var serializedTag = regexp.MustCompile(`(?i)<[^\s/>]*\b(?:link|meta|base|iframe|script)[\s/>][^>]*>?`)
+var serializedTag = regexp.MustCompile(`(?i)<[^\s/>]*\b(?:link|meta|base|iframe|script)(?:>|[\s/][^>]*>?)`)
 
 // normalTag matches the tags that Rewrite writes for these elements.
 var normalTag = regexp.MustCompile(`^<[^\s/>]*( [A-Za-z_:][A-Za-z0-9_:.-]*="[^"<]*")*/?>?$`)
