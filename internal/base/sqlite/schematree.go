@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -27,7 +28,11 @@ const (
 // to read the schema of the database at path, which SQLite does before any
 // check. This is the case if a page is a child of many pages, or if many rows
 // have the same overflow pages. CheckSchema therefore accepts a root page and its
-// children, but no deeper tree, and rows of [maxSchemaBytes] in total.
+// children, but no deeper tree, and rows of [maxSchemaBytes] in total without
+// overflow pages.
+//
+// CheckSchema also returns ErrSchema if the database can have a table of
+// statistics. SQLite reads all rows of such a table together with the schema.
 //
 // The parameter log is the path of the write-ahead log, or "" if SQLite does not
 // read it. CheckSchema reads the frames of the log up to the first one that
@@ -52,6 +57,9 @@ func CheckSchema(path, log string) error {
 	for _, s := range sources {
 		err := s.eachVersion(map[uint32]bool{1: true}, func(_ uint32, page []byte) error {
 			if pageSize(page) != s.size { // SQLite reads both files with the page size in page 1
+				return ErrSchema
+			}
+			if page[20] != 0 || page[59]&3 > 1 { // bytes reserved on each page, and an encoding other than UTF-8
 				return ErrSchema
 			}
 			return errors.Join(addChildren(page, children), rows.add(1, page, fileHeader))
@@ -81,11 +89,18 @@ const fileHeader = 100
 // largest version.
 type schemaRows map[uint32]int
 
+// statistics is the start of the names of tables that SQLite reads with the schema.
+var statistics = []byte("sqlite_stat")
+
 // add adds a version of the page n, whose content begins after header bytes. It
-// returns ErrSchema if the rows of all pages are too large.
+// returns ErrSchema if the rows of all pages are too large, or can be those of
+// tables with statistics.
 func (r schemaRows) add(n uint32, page []byte, header int) error {
 	if page[header] != leafPage {
 		return nil
+	}
+	if bytes.Contains(bytes.ToLower(page), statistics) {
+		return ErrSchema
 	}
 	sum := 0
 	for i := range int(binary.BigEndian.Uint16(page[header+3:])) {
@@ -96,6 +111,9 @@ func (r schemaRows) add(n uint32, page []byte, header int) error {
 		size, err := rowSize(page, int(binary.BigEndian.Uint16(page[at:])))
 		if err != nil {
 			return err
+		}
+		if size > len(page)-35 { // the row has overflow pages
+			return ErrSchema
 		}
 		sum += size
 	}

@@ -101,7 +101,7 @@ func TestOpenRejects(t *testing.T) {
 		place("check", "drop table layout; create table layout (version integer not null check (version > 0))"):             `the table "layout", which fetch did not create`,
 		place("order", "drop table name; create table name (fold text primary key collate nocase, key blob) without rowid"): `the table "name", which fetch did not create`,
 		place("table", "create table x (y)"):                                                                                `the table "x", which fetch did not create`,
-		place("statistics", "analyze"):                                                                                      `sqlite_stat1", which fetch did not create`,
+		place("statistics", "analyze"):                                                                                      `the pages of the schema are damaged`,
 		place("index", "drop index url_ready"):                                                                              `lacks the table or index url_ready`,
 		place("newer", "pragma user_version = 99"):                                                                          "written by a newer version of fetch",
 		place("foreign", "create table x (y integer)"):                                                                      "not a frontier",
