@@ -64,6 +64,8 @@ func readDocument(resp *http.Response, root string, into any) error {
 		return errLongBody
 	}
 	switch got := rootOf(text); {
+	case got == "Error" && len(text) > maxError:
+		return errLongBody
 	case got == "Error":
 		answer := newAnswer(resp, text)
 		answer.status = http.StatusInternalServerError

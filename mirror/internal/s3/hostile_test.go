@@ -68,6 +68,12 @@ func TestHostileList(t *testing.T) {
 			w.WriteHeader(403)
 			io.WriteString(w, "<Error><Code>X</Code><Message>"+strings.Repeat("m", 15*mebibyte)+"</Message></Error>")
 		}, "too long", 9, 100 * mebibyte},
+		{"large error in a list", func(w http.ResponseWriter, _ int) {
+			io.WriteString(w, "<Error><Code>X</Code><Message>"+strings.Repeat("m", 3*mebibyte/2)+"</Message></Error>")
+		}, "too long", 9, 50 * mebibyte},
+		{"long names", func(w http.ResponseWriter, n int) {
+			io.WriteString(w, page(n, fmt.Sprintf("<Contents><Key>%c%s</Key></Contents>", 'z'-n, strings.Repeat("\x7f", 3*mebibyte/2))))
+		}, "name", 9, 50 * mebibyte},
 		{"empty pages without end", func(w http.ResponseWriter, n int) { io.WriteString(w, page(n, "")) }, "pages without an object", 102, 400 * mebibyte},
 		{"the same page without end", func(w http.ResponseWriter, n int) {
 			io.WriteString(w, page(n, "<Contents><Key>a</Key></Contents>"))

@@ -199,6 +199,9 @@ const (
 	nameCost = 192
 )
 
+// maxKey is the maximum size of the name of an object in S3, in bytes.
+const maxKey = 1024
+
 // A listProgress checks that the pages of a list come to an end. S3 lists the
 // objects in the order of their names.
 type listProgress struct {
@@ -216,6 +219,9 @@ func (l *listProgress) check(page []listed) error {
 		return nil
 	}
 	for _, o := range page {
+		if len(o.Key) > maxKey {
+			return fetch.Protocol.Errorf("the list has a name of %d bytes (limit %d)", len(o.Key), maxKey)
+		}
 		l.bytes += len(o.Key) + nameCost
 	}
 	if l.bytes > maxNames {
