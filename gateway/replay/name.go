@@ -49,14 +49,20 @@ type hostTable struct {
 	stored map[string]string // hosts by their names
 }
 
-// maxStored is the maximum number of hosts in a hostTable.
-const maxStored = 10_000
+// Limits of a hostTable. A host has at most 253 bytes in DNS.
+const (
+	maxStored = 10_000 // hosts
+	maxHost   = 255    // bytes of a host
+)
 
 // encode returns the part of a host name for a host. The result ok is false if
-// the table is full.
+// the table is full, or if the host is too long.
 func (t *hostTable) encode(host string) (encoded string, ok bool) {
 	if len(host) <= maxPlainHost && plainHost().MatchString(host) && !storedHost().MatchString(host) {
 		return host, true
+	}
+	if len(host) > maxHost {
+		return "", false
 	}
 	digest := sha256.Sum256([]byte(host))
 	encoded = "x-" + hex.EncodeToString(digest[:16])
@@ -68,7 +74,7 @@ func (t *hostTable) encode(host string) (encoded string, ok bool) {
 	if t.stored == nil {
 		t.stored = map[string]string{}
 	}
-	t.stored[encoded] = host
+	t.stored[encoded] = strings.Clone(host) // the host can be a part of a large text
 	return encoded, true
 }
 
