@@ -54,16 +54,31 @@ type diffLine struct{ Class, Text string }
 // compare sends the differences between the texts of two captures.
 func (x *exchange) compare(t target, older, newer string) {
 	data := comparePage{page: x.newPage("Changes", t.archive), URL: t.url.String()}
+	if x.findChanges(t, &data, older, newer) {
+		x.render("compare", data)
+	}
+}
+
+// findChanges completes data with the differences between two captures. It waits
+// until fewer comparisons are running. If there is no result, it sends an error page
+// and returns false.
+func (x *exchange) findChanges(t target, data *comparePage, older, newer string) bool {
+	select {
+	case x.compares <- struct{}{}:
+		defer func() { <-x.compares }()
+	case <-x.r.Context().Done():
+		return false
+	}
 	var texts [2]string
 	for i, timestamp := range []string{older, newer} {
 		text, chosen, truncated, err := x.captureText(t, timestamp)
 		if errors.Is(err, fetch.Unsupported) {
 			x.failWith(http.StatusBadRequest, "These captures cannot be compared", err.Error(), t.archive, nil)
-			return
+			return false
 		}
 		if err != nil {
 			x.missing(t, err)
-			return
+			return false
 		}
 		at, _ := parseTimestamp(chosen)
 		link := render.Link{Name: render.FormatDate(at), Path: t.archive.pathOf(chosen, formPage, t.url)}
@@ -75,7 +90,7 @@ func (x *exchange) compare(t target, older, newer string) {
 		}
 	}
 	data.Lines = diffLines(texts[0], texts[1])
-	x.render("compare", data)
+	return true
 }
 
 // captureText returns the text of the capture that is nearest to a timestamp.
@@ -132,7 +147,8 @@ func diffLines(older, newer string) (lines []diffLine) {
 		case strings.HasPrefix(line, "-"):
 			class = "removed"
 		}
-		lines = append(lines, diffLine{class, tty.Escape(strings.TrimRight(line[min(1, len(line)):], "\r"))})
+		line = tty.Escape(strings.TrimRight(line[min(1, len(line)):], "\r"))
+		lines = append(lines, diffLine{class, strings.Clone(line)}) // without the memory of all other lines
 	}
 	return lines
 }

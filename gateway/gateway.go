@@ -147,6 +147,7 @@ type Handler struct {
 	key       *guard.Key                               // signs the links to parts of archived pages
 	objects   objectCache
 	searches  chan struct{} // limits the number of running searches
+	compares  chan struct{} // limits the number of running comparisons, which need up to 150 MB of memory
 }
 
 // A collection is an archive with its unique name and its statistics.
@@ -171,6 +172,7 @@ func New(opts Options) (*Handler, error) {
 	h := &Handler{
 		base: strings.TrimSuffix(opts.Base, "/"), hosts: map[string]bool{}, scripts: opts.ScriptsPage, errorLog: opts.ErrorLog,
 		schemes: map[string]fetch.Scheme{}, key: guard.NewKey(), objects: newObjectCache(), searches: make(chan struct{}, 2),
+		compares: make(chan struct{}, 2),
 	}
 	if !validBase().MatchString(h.base) {
 		return nil, fetch.Usage.Errorf("the path prefix %q is invalid: it must look like /name", opts.Base)
