@@ -204,7 +204,7 @@ func (m *multistatus) token() (xml.Token, error) {
 	case err == io.EOF, syntax != nil && syntax.Msg == "unexpected EOF":
 		return nil, fetch.Truncated.Errorf("the listing ends early")
 	case err != nil && fetch.FaultOf(err) == fetch.Internal:
-		return nil, fetch.Protocol.Errorf("invalid listing: %w", err)
+		return nil, fetch.Protocol.Errorf("invalid listing: %.200s", err) // err can quote a long token
 	}
 	return t, err
 }

@@ -95,6 +95,7 @@ func TestDAVListing(t *testing.T) {
 		{"no document", "hello", "truncated"},
 		{"cut", multistatusOf(responseOf("/d/x", ""))[:150], "truncated"},
 		{"entity", `<!DOCTYPE x [<!ENTITY a "aa">]>` + multistatusOf(responseOf("&a;", "")), "protocol"},
+		{"long entity", multistatusOf(responseOf("&"+strings.Repeat("x", maxDAVToken/2)+";", "")), "protocol"},
 		{"nested", multistatusOf("<D:response>" + strings.Repeat("<a>", maxDAVDepth+1)), "protocol"},
 		{"long text", multistatusOf(responseOf(strings.Repeat("x", 2*maxDAVToken), "")), "too-large"},
 		{"long tag", multistatusOf(`<D:response x="` + strings.Repeat("x", 2*maxDAVToken)), "too-large"},
@@ -110,6 +111,9 @@ func TestDAVListing(t *testing.T) {
 		}
 		if err != io.EOF {
 			got = append(got, fetch.FaultOf(err).String())
+			if n := len(err.Error()); n > 300 {
+				t.Errorf("%s: an error of %d bytes", test.name, n)
+			}
 		}
 		if strings.Join(got, "\n") != test.want {
 			t.Errorf("%s: %q, want %q: %v", test.name, got, test.want, err)

@@ -135,7 +135,7 @@ func Parse(r io.Reader, base uri.URI) ([]File, error) {
 	if err := xml.Unmarshal(text, &d); errors.Is(err, errFiles) {
 		return nil, errFiles
 	} else if err != nil {
-		return nil, fetch.Protocol.Errorf("invalid Metalink document: %w", err)
+		return nil, fetch.Protocol.Errorf("invalid Metalink document: %.200s", err) // err can quote a long token
 	}
 	all := append(d.Files, d.Nested...)
 	if len(all) > maxFiles {

@@ -50,6 +50,7 @@ func TestParse(t *testing.T) {
 		{"empty", "", "protocol"},
 		{"cut", wrapFile("f", oneURL)[:100], "protocol"},
 		{"entity", `<!DOCTYPE x [<!ENTITY a "aaaa">]>` + wrapFile("&a;", oneURL), "protocol"},
+		{"long entity", wrapFile("&"+strings.Repeat("x", 1<<20)+";", oneURL), "protocol"},
 		{"external entity", `<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>` + wrapFile("f", "<url>&a;</url>"), "protocol"},
 		{"many tags", wrapFile("f", strings.Repeat("<a/>", maxTags)), "too-large"},
 		{"long", strings.Repeat(" ", MaxDocument+1), "too-large"},
@@ -58,6 +59,9 @@ func TestParse(t *testing.T) {
 		got := fetch.FaultOf(err).String()
 		if err == nil {
 			got = describe(files[0])
+		}
+		if err != nil && len(err.Error()) > 300 {
+			t.Errorf("%s: an error of %d bytes", test.name, len(err.Error()))
 		}
 		if got != test.want {
 			t.Errorf("%s:\n%s\nwant\n%s\n%v", test.name, got, test.want, err)
