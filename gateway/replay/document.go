@@ -55,7 +55,6 @@ func (s *Site) rewrite(w http.ResponseWriter, r *http.Request, n name, resp *fet
 	}
 	body := io.Reader(resp.Body)
 	if media.TrimParameters(resp.Media) == "text/html" {
-		defer take(s.pages, r)()
 		body = withScript(s.withModules(n, body))
 	}
 	scheme := func(name string) fetch.Scheme { return s.schemes[name] }
@@ -181,7 +180,6 @@ func (s *Site) sendWorker(w http.ResponseWriter, r *http.Request, n name, req *f
 // A script of more than maxModule bytes is not changed.
 func (s *Site) sendModule(w http.ResponseWriter, r *http.Request, n name, req *fetch.Request, resp *fetch.Response) {
 	setMedia(w, resp)
-	defer take(s.scripts, r)()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxModule+1))
 	if err != nil {
 		panic(http.ErrAbortHandler) // net/http recovers it
@@ -192,18 +190,6 @@ func (s *Site) sendModule(w http.ResponseWriter, r *http.Request, n name, req *f
 	resp.Size = -1
 	resp.Body = readCloser{io.MultiReader(bytes.NewReader(text), resp.Body), resp.Body}
 	send(w, r, req, resp)
-}
-
-// take waits until fewer than maxTexts requests have a slot, because each has a
-// text of up to maxModule bytes in memory, and the text with its replaced URLs. The
-// caller calls release at the end of the response.
-func take(slots chan struct{}, r *http.Request) (release func()) {
-	select {
-	case slots <- struct{}{}:
-		return func() { <-slots }
-	case <-r.Context().Done():
-		panic(http.ErrAbortHandler) // net/http recovers it
-	}
 }
 
 // replaceURLs replaces the URLs in a script that an expression finds. Its groups

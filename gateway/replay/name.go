@@ -49,20 +49,14 @@ type hostTable struct {
 	stored map[string]string // hosts by their names
 }
 
-// Limits of a hostTable. A host has at most 253 bytes in DNS.
-const (
-	maxStored = 10_000 // hosts
-	maxHost   = 255    // bytes of a host
-)
+// maxStored is the maximum number of hosts in a hostTable.
+const maxStored = 10_000
 
 // encode returns the part of a host name for a host. The result ok is false if
-// the table is full, or if the host is too long.
+// the table is full.
 func (t *hostTable) encode(host string) (encoded string, ok bool) {
 	if len(host) <= maxPlainHost && plainHost().MatchString(host) && !storedHost().MatchString(host) {
 		return host, true
-	}
-	if len(host) > maxHost {
-		return "", false
 	}
 	digest := sha256.Sum256([]byte(host))
 	encoded = "x-" + hex.EncodeToString(digest[:16])
@@ -74,7 +68,7 @@ func (t *hostTable) encode(host string) (encoded string, ok bool) {
 	if t.stored == nil {
 		t.stored = map[string]string{}
 	}
-	t.stored[encoded] = strings.Clone(host) // the host can be a part of a large text
+	t.stored[encoded] = host
 	return encoded, true
 }
 

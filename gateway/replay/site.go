@@ -48,8 +48,6 @@ type Site struct {
 	schemes  map[string]fetch.Scheme
 	hosts    hostTable
 	slots    chan struct{} // limits the number of running requests
-	pages    chan struct{} // limits the number of pages that are kept in memory
-	scripts  chan struct{} // the same for scripts; a page can wait for its scripts
 	errorLog *log.Logger
 }
 
@@ -58,12 +56,9 @@ type archive struct {
 	label string // part of the host names
 }
 
-// Limits of a Site.
-const (
-	maxRequests    = 128 // concurrent requests
-	maxTexts       = 4   // concurrent requests with a page in memory, and with a script
-	maxConnections = 512 // open connections
-)
+// maxRequests is the maximum number of concurrent requests. maxConnections is the
+// maximum number of open connections.
+const maxRequests, maxConnections = 128, 512
 
 // NewSite returns a Site. If the options are invalid, the error wraps
 // fetch.Usage.
@@ -71,7 +66,6 @@ func NewSite(opts Options) (*Site, error) {
 	s := &Site{
 		home: opts.Home, archives: map[string]*archive{}, schemes: map[string]fetch.Scheme{},
 		slots: make(chan struct{}, maxRequests), errorLog: opts.ErrorLog,
-		pages: make(chan struct{}, maxTexts), scripts: make(chan struct{}, maxTexts),
 	}
 	if opts.Address == nil {
 		return nil, fetch.Usage.Errorf("the address of the listener is missing")
