@@ -40,7 +40,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer h.heads.Add(-held)
 		if h.heads.Add(held) > maxHeads {
 			resp.Body.Close()
-			err = fetch.TooLarge.Errorf("the responses in progress have long headers")
+			err = fetch.TooLarge.Errorf("the headers of all responses in progress need more than %d bytes of memory", maxHeads)
 		}
 	}
 	if err != nil {

@@ -60,8 +60,8 @@ func (x *exchange) compare(t target, older, newer string) {
 }
 
 // findChanges completes data with the differences between two captures. It waits
-// until fewer comparisons are running. If there is no result, it sends an error page
-// and returns false.
+// until fewer comparisons are running. It returns false if the client has closed the
+// request, or after it has sent an error page.
 func (x *exchange) findChanges(t target, data *comparePage, older, newer string) bool {
 	select {
 	case x.compares <- struct{}{}:

@@ -66,9 +66,9 @@ func (d *driver) searchMessages(ctx context.Context, q *task, dst *fetch.Respons
 	}
 }
 
-// oneAtATime returns a copy of t whose number of notes is limited, and whose
-// functions for bytes are not called concurrently. The client of the search reads in a separate goroutine while
-// another session retrieves a message.
+// oneAtATime returns a copy of t that passes only the first notes, and whose
+// functions for bytes are not called concurrently. The client of the search reads
+// in a separate goroutine while another session retrieves a message.
 func oneAtATime(t *trace.Trace) *trace.Trace {
 	if t == nil {
 		return nil
