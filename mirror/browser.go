@@ -187,7 +187,7 @@ func (h *pageHandler) source(r *http.Request, u uri.URI) (*fetch.Source, error) 
 		}
 	}
 	if h.heads.Add(size) > maxHeads {
-		return nil, fetch.TooLarge.Errorf("the requests and the responses of the page have long headers")
+		return nil, fetch.TooLarge.Errorf("the headers of all requests and responses of the page need more than %d bytes of memory", maxHeads)
 	}
 	return h.sources.Of(r, u), nil
 }

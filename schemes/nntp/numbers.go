@@ -47,8 +47,8 @@ var errBusy = errors.New("commands are pending")
 
 // next returns the next article number, or io.EOF after the last number. If
 // LISTGROUP must be sent first, but idle is false because other commands are
-// pending, next returns errBusy. The lists without a number
-// together may take sessions.ReplyTimeout.
+// pending, next returns errBusy. The lists without a number may together take
+// sessions.ReplyTimeout.
 func (n *numberSource) next(idle bool) (uint64, error) {
 	for start := time.Now(); len(n.listed) == 0; {
 		switch {
