@@ -29,6 +29,7 @@ type h2 struct {
 	idle *sessions.Pool[*conn]
 
 	servers h2Servers
+	limits  sendLimits
 
 	mu         sync.Mutex
 	transports map[poolKey]*http.Transport
@@ -75,7 +76,7 @@ func (h *h2) exchange(ctx context.Context, key poolKey, req *fetch.Request, wr *
 		return nil, err
 	}
 	defer sent()
-	limited, limit := newSendLimit(ctx)
+	limited, limit := h.limits.limit(ctx)
 	defer limit.stop()
 	events := newH2Events(req.Trace, sent, limit)
 	r, err := wr.netRequest(httptrace.WithClientTrace(limited, events.clientTrace()))

@@ -12,7 +12,7 @@ import (
 // Package net/http reports them from several goroutines, in any order.
 type h2Events struct {
 	trace *trace.Trace
-	sent  func() // called when the request was sent
+	sent  func() // called when the head of the request was sent
 	limit *sendLimit
 
 	mu    sync.Mutex
@@ -34,7 +34,6 @@ func (e *h2Events) clientTrace() *httptrace.ClientTrace {
 		WroteRequest: func(httptrace.WroteRequestInfo) {
 			e.limit.stop()
 			e.reached(trace.RequestSent)
-			e.sent()
 		},
 		GotFirstResponseByte: func() { e.reached(trace.FirstByte) },
 	}
@@ -69,6 +68,7 @@ func (e *h2Events) wroteHead() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.head.report()
+	e.sent()
 }
 
 // reached reports all phases up to p that were not reported yet.

@@ -3,6 +3,7 @@ package http_test
 import (
 	"bytes"
 	"io"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,4 +61,32 @@ func TestStalledRequestBody(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestStalledRequests checks that each of several requests that make no progress
+// ends a minute after it was sent, although they have one timer.
+func TestStalledRequests(t *testing.T) {
+	certs := faultnet.NewCerts(t, "h")
+	synctest.Test(t, func(t *testing.T) {
+		client := newFrameClient(t, certs, fetch.Typed(), nil, func(s *frameServer, stream uint32) {
+			for s.write(func(f *http2.Framer) error { return f.WritePing(false, [8]byte{1}) }) {
+				time.Sleep(3 * time.Second)
+			}
+		})
+		var requests sync.WaitGroup
+		for _, pause := range []time.Duration{0, 20 * time.Second, 50 * time.Second, 2 * time.Minute} {
+			requests.Go(func() {
+				time.Sleep(pause)
+				start := time.Now()
+				resp, err := client.Do(t.Context(), &fetch.Request{URL: uri.MustParse("https://h/"), Outgoing: message("POST", make([]byte, 1<<20))})
+				if err == nil {
+					resp.Body.Close()
+				}
+				if took := time.Since(start); fetch.FaultOf(err) != fetch.Timeout || took != time.Minute {
+					t.Errorf("after a pause of %v: %v after %v", pause, err, took)
+				}
+			})
+		}
+		requests.Wait()
+	})
 }

@@ -15,14 +15,14 @@ const maxServers = 1024
 // that do not support HTTP/2. The zero value is empty.
 type h2Servers struct {
 	mu        sync.Mutex
-	first     map[h2Conn]chan struct{} // closed when the first request was sent or has failed
+	first     map[h2Conn]chan struct{} // closed when the head of the first request was sent or it has failed
 	http1Only map[string]bool          // servers that selected HTTP/1.1, by address
 }
 
-// awaitFirst waits until the first request with the given key to a server was
-// sent. The first request does not wait, but its caller must call sent after the
-// request was sent or has failed. The error is errHTTP1Only if the server does
-// not support HTTP/2.
+// awaitFirst waits until the head of the first request with the given key to a
+// server was sent. The first request does not wait, but its caller must call sent
+// after its head was sent or it has failed. The error is errHTTP1Only if the
+// server does not support HTTP/2.
 func (s *h2Servers) awaitFirst(ctx context.Context, key poolKey, addr string) (sent func(), err error) {
 	first, isFirst := s.firstRequest(h2Conn{key, addr})
 	if isFirst {
@@ -43,8 +43,8 @@ func (s *h2Servers) awaitFirst(ctx context.Context, key poolKey, addr string) (s
 	return func() {}, nil
 }
 
-// awaitOther waits until the first request was sent, and then for the pause
-// between requests to the host.
+// awaitOther waits until the head of the first request was sent, and then for the
+// pause between requests to the host.
 func awaitOther(ctx context.Context, first <-chan struct{}) error {
 	select {
 	case <-first:
