@@ -18,8 +18,10 @@ import (
 const (
 	startTime = time.Minute      // for the start of the browser on a busy machine
 	callTime  = 10 * time.Second // for a call that needs no page
-	readTime  = 10 * time.Second // for reading the elements of a page
 	copyTime  = 30 * time.Second // for a copy of a page
+
+	readTime    = 10 * time.Second // for reading the document of a frame
+	readAllTime = time.Minute      // for reading all documents of a page
 )
 
 // An instance is a process of the browser, with the proxies of its tabs.

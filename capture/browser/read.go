@@ -72,18 +72,20 @@ const frameHung = "a frame was not read, because its scripts do not end"
 // allFrames returns the frames of the page. The first is the page itself. The
 // frames of a process that does not answer in half of the time are left out.
 func (p *page) allFrames(ctx context.Context) ([]frame, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, readTime, ErrHung)
+	defer cancel()
 	all, err := p.framesOf(ctx, p.session)
 	if err == nil && len(all) == 0 {
 		err = errors.Join(ErrHung, context.Cause(ctx))
 	}
 	if err != nil {
-		return nil, err
+		return nil, timeout(ctx, err)
 	}
 	p.mu.Lock()
 	sessions := slices.Clone(p.frames)
 	p.mu.Unlock()
-	limited, cancel := context.WithTimeout(ctx, readTime/2)
-	defer cancel()
+	limited, stop := context.WithTimeout(ctx, readTime/2)
+	defer stop()
 	found := make([][]frame, len(sessions))
 	var calls sync.WaitGroup
 	for i, session := range sessions {
@@ -175,28 +177,11 @@ func (p *page) behave(ctx context.Context, end time.Time) {
 
 // read reads the page and makes its copies.
 func (p *page) read(ctx context.Context) (*Page, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, readTime, ErrHung)
-	defer cancel()
-	frames, err := p.allFrames(limited)
+	frames, documents, err := p.readFrames(ctx)
 	if err != nil {
-		return nil, p.timeout(limited, err)
+		return nil, err
 	}
-	result, left := &Page{}, maxTexts
-	for i, f := range frames {
-		var d Frame
-		if left <= 0 {
-			p.note("frames were not read completely, because the documents are too long")
-			break
-		}
-		if err := p.evaluate(limited, f, withLimit(readDocument, left), &d); err != nil && i == 0 {
-			return nil, p.timeout(limited, err)
-		} else if err == nil {
-			result.Frames = append(result.Frames, d)
-			left -= len(d.HTML)
-		} else if limited.Err() != nil {
-			p.note(frameHung)
-		}
-	}
+	result := &Page{Frames: documents}
 	for _, name := range p.in.o.Copies {
 		c, err := p.copy(ctx, name, frames[0])
 		if err != nil {
@@ -214,9 +199,49 @@ func (p *page) read(ctx context.Context) (*Page, error) {
 	return result, nil
 }
 
+// readFrames reads the documents of all frames. A frame that is large or on a busy
+// machine does not take time from the others.
+func (p *page) readFrames(ctx context.Context) (frames []frame, documents []Frame, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, readAllTime, ErrHung)
+	defer cancel()
+	if frames, err = p.allFrames(ctx); err != nil {
+		return nil, nil, err
+	}
+	left, hung := maxTexts, "" // the session of the last frame that did not answer
+	for i, f := range frames {
+		if left <= 0 {
+			p.note("frames were not read completely, because the documents are too long")
+			break
+		}
+		if f.session == hung {
+			continue
+		}
+		d, err := p.readFrame(ctx, f, left)
+		switch {
+		case err == nil:
+			documents = append(documents, d)
+			left -= len(d.HTML)
+		case i == 0:
+			return nil, nil, err
+		case errors.Is(err, ErrHung):
+			p.note(frameHung)
+			hung = f.session
+		}
+	}
+	return frames, documents, nil
+}
+
+// readFrame reads at most limit characters of the document of a frame.
+func (p *page) readFrame(ctx context.Context, f frame, limit int) (d Frame, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, readTime, ErrHung)
+	defer cancel()
+	err = p.evaluate(ctx, f, withLimit(readDocument, limit), &d)
+	return d, timeout(ctx, err)
+}
+
 // timeout returns ErrHung if err is the end of ctx.
-func (p *page) timeout(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), ErrHung) {
+func timeout(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), ErrHung) {
 		return ErrHung
 	}
 	return err
