@@ -90,7 +90,8 @@ func (r *Replay) evaluate(ctx context.Context, session, expression string) strin
 	}
 }
 
-// describe returns the address, the state and the title of the page in a tab.
+// describe returns the address, the state, the title and the beginning of the text
+// of the page in a tab. The page of a failed request contains the error.
 func (r *Replay) describe(session string) string {
 	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
 	defer cancel()
@@ -98,7 +99,7 @@ func (r *Replay) describe(session string) string {
 		Result struct{ Value json.RawMessage }
 	}
 	err := r.conn.Call(ctx, session, "Runtime.evaluate", map[string]any{
-		"expression": "[location.href, document.readyState, document.title].join()", "returnByValue": true,
+		"expression": "[location.href, document.readyState, document.title, document.body?.innerText.slice(0, 500)].join()", "returnByValue": true,
 	}, &result)
 	return fmt.Sprintf("%s, %v", result.Result.Value, err)
 }
