@@ -38,6 +38,9 @@ func heapInUse() int64 {
 // TestBrowserMemory checks the memory for the exchanges of a page in a browser,
 // whose bodies are stored elsewhere, and for the links that its scripts open.
 func TestBrowserMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory")
+	}
 	const mebibyte = 1 << 20
 	large := strings.Repeat("x", 50_000)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

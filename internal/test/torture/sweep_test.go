@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestSweep fails every seventh operation of every scenario, and every 28th
-// with -short. TestSoakSweep, with the build tag soak, fails every operation.
+// TestSweep fails every seventh operation of every scenario, and every
+// 112th with -short. TestSoakSweep, with the build tag soak, fails every operation.
 func TestSweep(t *testing.T) {
 	stride := 7
 	if testing.Short() {

@@ -39,6 +39,9 @@ func TestPatches(t *testing.T) {
 
 // TestMissed checks that a bug that no test detects is an error.
 func TestMissed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles three modules")
+	}
 	write := func(dir string) error {
 		for name, text := range map[string]string{
 			"go.mod": "module m\n", "m.go": "package m\n\nconst N = 1\n",

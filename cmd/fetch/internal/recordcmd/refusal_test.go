@@ -52,6 +52,9 @@ func TestRefusalLog(t *testing.T) {
 // TestFailedRequests sends requests that the policy denies, as a script of a page
 // can do, and checks what the command prints.
 func TestFailedRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends 1,000 requests with long URLs")
+	}
 	var out bytes.Buffer
 	l := newRefusalLog(&console.Streams{Stderr: &out})
 	h := &capture.Handler{
