@@ -34,10 +34,11 @@ func TestConfiguredAlternative(t *testing.T) {
 		g := &grant{scheme: s, typed: true, target: Target{Scheme: "https", Host: "a.test", Port: 443}}
 		ctx := context.WithValue(t.Context(), grantKey{}, g)
 		if c.alternative {
-			ctx = datagram.With(ctx, func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
-		}
-		if c.own {
-			ctx = datagram.Own(ctx)
+			own := g.target.Address()
+			if c.own {
+				own = kdc
+			}
+			ctx = datagram.With(ctx, own, func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
 		}
 		conn, err := d.DialContext(ctx, c.network, kdc)
 		if err == nil {
@@ -80,7 +81,7 @@ func TestAlternativeOfLink(t *testing.T) {
 		c.change(g)
 		ctx := context.WithValue(t.Context(), grantKey{}, g)
 		if c.alternative {
-			ctx = datagram.With(ctx, func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
+			ctx = datagram.With(ctx, g.target.Address(), func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
 		}
 		conn, err := d.DialContext(ctx, "udp", c.addr)
 		if err == nil {
@@ -174,7 +175,7 @@ func TestAlternativeOfRoutedServer(t *testing.T) {
 		d := newDialer(&Policy{reach: anywhere}, Options{Dial: r.dial, Proxy: to, Route: route, Resolver: names{"b.test": {"8.8.8.8"}}})
 		s := &Scheme{Name: "https", Port: 443, Ports: scheme.Ports{Class: scheme.WebPorts}, Traits: scheme.Traits{Web: true}}
 		g := &grant{scheme: s, typed: true, target: Target{Scheme: "https", Host: "a.test", Port: 443}}
-		ctx := datagram.With(context.WithValue(t.Context(), grantKey{}, g), func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
+		ctx := datagram.With(context.WithValue(t.Context(), grantKey{}, g), g.target.Address(), func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
 		conn, err := d.DialContext(ctx, "udp", "b.test:443")
 		if err == nil {
 			conn.Close()

@@ -105,6 +105,9 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 		return d.dialConfigured(ctx, addr)
 	}
 	own := g.target
+	if datagram.IsAlternative(ctx, addr) && datagram.IsAlternative(ctx, own.Address()) {
+		return nil, Unsupported.Errorf("an alternative service cannot replace a server of the configuration")
+	}
 	t, g, err := d.dialTarget(ctx, g, addr)
 	if err != nil {
 		return nil, err
@@ -112,7 +115,7 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if err := d.policy.checkTarget(g, t); err != nil {
 		return nil, err
 	}
-	if datagram.IsAlternative(ctx) && t != own {
+	if datagram.IsAlternative(ctx, addr) && t != own {
 		if err := d.checkAlternative(own, t); err != nil {
 			return nil, err
 		}
@@ -178,7 +181,7 @@ func (d *dialer) dialTarget(ctx context.Context, g *grant, addr string) (t Targe
 	} else if rule := hostRule(t.Host); rule != "" || host == "" {
 		return t, nil, rejectAddress(rule, addr)
 	}
-	alternative := datagram.IsAlternative(ctx)
+	alternative := datagram.IsAlternative(ctx, addr)
 	if !alternative && slices.Contains(g.scheme.Trust, addr) {
 		return t, g.withConfiguredTarget(), nil
 	}

@@ -151,7 +151,7 @@ func (h *h3) dial(ctx context.Context, wr *wireRequest, addr string, begun func(
 func (h *h3) dialWith(
 	ctx context.Context, setting func() (*tls.Config, error), wr *wireRequest, addr string, begun func(),
 ) (*h3conn, error) {
-	within := datagram.With(ctx, func(ctx context.Context, socket net.Conn) (net.Conn, error) {
+	within := datagram.With(ctx, wr.address, func(ctx context.Context, socket net.Conn) (net.Conn, error) {
 		begun()
 		config, err := setting()
 		if err != nil {
@@ -177,9 +177,6 @@ func (h *h3) dialWith(
 		}
 		return nil, handshakeFault(err)
 	})
-	if addr == wr.address {
-		within = datagram.Own(within)
-	}
 	c, err := h.env.Net.DialContext(within, "udp", addr)
 	if err != nil {
 		return nil, err

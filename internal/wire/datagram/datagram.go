@@ -17,16 +17,10 @@ type key struct{}
 
 type anonymousKey struct{}
 
-type ownKey struct{}
-
-// Own returns a context for a connection to the address that the driver would
-// use over TCP, and not to an alternative service, which a server supplied.
-func Own(ctx context.Context) context.Context { return context.WithValue(ctx, ownKey{}, true) }
-
-// IsAlternative reports whether ctx has a Handshake for an alternative service.
-func IsAlternative(ctx context.Context) bool {
-	_, ok := From(ctx)
-	return ok && ctx.Value(ownKey{}) == nil
+// A dial is what [With] stores in a context.
+type dial struct {
+	own  string
+	open Handshake
 }
 
 // Anonymous returns a context in which a Handshake must not use client
@@ -39,14 +33,23 @@ func Anonymous(ctx context.Context) context.Context {
 func IsAnonymous(ctx context.Context) bool { return ctx.Value(anonymousKey{}) != nil }
 
 // With returns a context in which a Net calls open for each UDP socket that it
-// connects, and returns the first result without an error.
-func With(ctx context.Context, open Handshake) context.Context {
-	return context.WithValue(ctx, key{}, open)
+// connects, and returns the first result without an error. The address own is the
+// host and port to which the driver would connect over TCP.
+func With(ctx context.Context, own string, open Handshake) context.Context {
+	return context.WithValue(ctx, key{}, dial{own, open})
 }
 
 // From returns the Handshake that [With] stored in ctx. The result ok is false
 // if ctx has none.
 func From(ctx context.Context) (open Handshake, ok bool) {
-	open, ok = ctx.Value(key{}).(Handshake)
-	return open, ok
+	d, ok := ctx.Value(key{}).(dial)
+	return d.open, ok
+}
+
+// IsAlternative reports whether ctx has a Handshake, and addr is not the address of
+// the server itself. It is then the one of an alternative service, which a server
+// supplied.
+func IsAlternative(ctx context.Context, addr string) bool {
+	d, ok := ctx.Value(key{}).(dial)
+	return ok && d.own != addr
 }
