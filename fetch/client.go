@@ -76,7 +76,7 @@ func (c *Client) chain() {
 }
 
 func (c *Client) env(opts Options) Env {
-	env := Env{Net: newDialer(&c.policy, opts), TLS: opts.TLS, Now: opts.Now, MaxBody: c.policy.MaxBody, Idle: c.policy.idleTime(), Done: c.done}
+	env := Env{Net: newDialer(&c.policy, opts), TLS: markSessions(opts.TLS), Now: opts.Now, MaxBody: c.policy.MaxBody, Idle: c.policy.idleTime(), Done: c.done}
 	env.Limit = func(body io.ReadCloser) io.ReadCloser { return newRateBody(body, &c.policy) }
 	if env.Now == nil {
 		env.Now = time.Now

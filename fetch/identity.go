@@ -50,10 +50,30 @@ func (i *identity) permits(g *grant, from *Scheme) bool {
 	return true
 }
 
-// withoutCertificates returns a copy of config without client certificates.
+// withoutCertificates returns a copy of config without client certificates, and
+// without the sessions of Options.TLS.
 func withoutCertificates(config *tls.Config) *tls.Config {
-	if config = config.Clone(); config != nil {
-		config.Certificates, config.GetClientCertificate = nil, nil
+	if config = config.Clone(); config == nil {
+		return nil
 	}
+	config.Certificates, config.GetClientCertificate = nil, nil
+	if _, shared := config.ClientSessionCache.(sharedSessions); shared {
+		config.ClientSessionCache = nil
+	}
+	return config
+}
+
+// sharedSessions is the cache of TLS sessions in Options.TLS, which all requests
+// share. A server remembers the client certificate of a session. The driver of ftp
+// has a cache of its own for each server.
+type sharedSessions struct{ tls.ClientSessionCache }
+
+// markSessions returns config with its cache of TLS sessions as sharedSessions.
+func markSessions(config *tls.Config) *tls.Config {
+	if config == nil || config.ClientSessionCache == nil {
+		return config
+	}
+	config = config.Clone()
+	config.ClientSessionCache = sharedSessions{config.ClientSessionCache}
 	return config
 }

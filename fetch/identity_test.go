@@ -104,4 +104,12 @@ func TestIdentityOptions(t *testing.T) {
 	if config := withoutCertificates(certs); config.Certificates != nil || certs.Certificates == nil {
 		t.Error("certificates not removed, or removed from the original")
 	}
+	sessions := tls.NewLRUClientSessionCache(1)
+	certs.ClientSessionCache = sessions
+	if config := withoutCertificates(markSessions(certs)); config.ClientSessionCache != nil || certs.ClientSessionCache != sessions {
+		t.Error("sessions with a certificate not removed, or removed from the original")
+	}
+	if config := withoutCertificates(certs); config.ClientSessionCache != sessions {
+		t.Error("the sessions of a driver are removed")
+	}
 }

@@ -234,7 +234,7 @@ func (d *dialer) handshakeProxy(ctx context.Context, c net.Conn, p Proxy, t Targ
 	config := p.TLS.Clone()
 	if config == nil {
 		if config = d.tls.Clone(); config != nil {
-			config.Certificates, config.GetClientCertificate = nil, nil // those of the target
+			config.Certificates, config.GetClientCertificate, config.ClientSessionCache = nil, nil, nil // those of the target
 		}
 	}
 	if config != nil {

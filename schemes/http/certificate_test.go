@@ -88,3 +88,25 @@ func TestNegotiatorServers(t *testing.T) {
 		}
 	}
 }
+
+// TestClientCertificateOfSession checks that a link of another server does not resume
+// a TLS session in which the server has received the client certificate.
+func TestClientCertificateOfSession(t *testing.T) {
+	s := certificateServer(t, "")
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	mine := s.TLS.Certificates[0]
+	for _, http1 := range []bool{true, false} {
+		client := schemetest.NewClient(t, http.Schemes(http.Options{HTTP1: http1}), func(o *fetch.Options) {
+			o.TLS = &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{mine}, ClientSessionCache: tls.NewLRUClientSessionCache(8)}
+		})
+		if _, got, err := schemetest.ReadRequest(t, client, schemetest.NewRequest(t, s.URL+"/who")); got != "known" || err != nil {
+			t.Errorf("entered, only HTTP/1: %v: got %q, %v", http1, got, err)
+		}
+		req := schemetest.NewRequest(t, s.URL+"/who")
+		req.From = &fetch.Source{URL: schemetest.NewRequest(t, "https://127.0.0.1:1/").URL}
+		if _, got, err := schemetest.ReadRequest(t, client, req); got != "unknown" || err != nil {
+			t.Errorf("link of another server, only HTTP/1: %v: got %q, %v", http1, got, err)
+		}
+	}
+}

@@ -194,7 +194,7 @@ func (wr *wireRequest) redact(out []byte) []byte {
 func (d *driver) gatewayRoute(via uri.URI, t fetch.Target) *proxyRoute {
 	dial := dialer{env: d.env, http1Only: true}
 	if c := dial.env.TLS.Clone(); c != nil {
-		c.Certificates, c.GetClientCertificate = nil, nil // those of the servers of URLs
+		c.Certificates, c.GetClientCertificate, c.ClientSessionCache = nil, nil, nil // those of the servers of URLs
 		dial.env.TLS = c
 	}
 	p := &proxyRoute{host: t.Address()}

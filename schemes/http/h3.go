@@ -166,7 +166,7 @@ func (h *h3) dialWith(
 			config.ServerName = strings.TrimSuffix(host, ".")
 		}
 		if datagram.IsAnonymous(ctx) {
-			config.Certificates, config.GetClientCertificate = nil, nil
+			config.Certificates, config.GetClientCertificate, config.ClientSessionCache = nil, nil, nil
 		}
 		c, err := h.transport.Handshake(ctx, socket, config)
 		switch {

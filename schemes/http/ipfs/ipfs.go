@@ -71,7 +71,7 @@ func Schemes(o Options) []fetch.Scheme {
 			o.HTTP.PathAsIs, o.HTTP.Compressed, o.HTTP.Jar, o.HTTP.Legacy = true, false, nil, http.Legacy{}
 			if env.Login = nil; env.TLS != nil { // logins and certificates are not for a gateway
 				env.TLS = env.TLS.Clone()
-				env.TLS.Certificates, env.TLS.GetClientCertificate = nil, nil
+				env.TLS.Certificates, env.TLS.GetClientCertificate, env.TLS.ClientSessionCache = nil, nil, nil
 			}
 			d := &driver{env: env, gateway: g, err: err, verifier: verifier{o.Blake2b}}
 			for _, web := range http.Schemes(o.HTTP) {
