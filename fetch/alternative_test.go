@@ -185,3 +185,72 @@ func TestAlternativeOfRoutedServer(t *testing.T) {
 		}
 	}
 }
+
+// TestAmplifiers checks that no datagram is sent to the port of a service that
+// amplifies datagrams, also if a route leads there.
+func TestAmplifiers(t *testing.T) {
+	for _, c := range []struct {
+		name, addr string
+		place      uint16 // port of the route, or 0
+		want       string // the address that is dialed
+	}{
+		{"other port", "8.8.8.8:443", 0, "8.8.8.8:443"},
+		{"port of an amplifier", "8.8.8.8:11211", 0, ""},
+		{"route to another port", "8.8.8.8:443", 8443, "8.8.8.8:8443"},
+		{"route to an amplifier", "8.8.8.8:443", 11211, ""},
+		{"route to a DNS server", "8.8.8.8:443", 53, ""},
+	} {
+		r := &recorder{}
+		route := func(to Target) Target {
+			if c.place != 0 {
+				to.Port = c.place
+			}
+			return to
+		}
+		d := newDialer(&Policy{reach: anywhere}, Options{Dial: r.dial, Route: route})
+		s := &Scheme{Name: "https", Port: 443, Ports: scheme.Ports{Class: scheme.WebPorts}, Traits: scheme.Traits{Web: true}}
+		g := &grant{scheme: s, typed: true, target: Target{Scheme: "https", Host: "8.8.8.8", Addr: netip.MustParseAddr("8.8.8.8"), Port: netip.MustParseAddrPort(c.addr).Port()}}
+		ctx := context.WithValue(t.Context(), grantKey{}, g)
+		ctx = datagram.With(ctx, c.addr, func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
+		conn, err := d.DialContext(ctx, "udp", c.addr)
+		if err == nil {
+			conn.Close()
+		}
+		if got := r.addresses(); got != c.want || c.want == "" && FaultOf(err) != BadPort {
+			t.Errorf("%s: dialed %q, %v, want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+// TestAlternativeOfOwnPage checks that the port of a page gives no permission for
+// an alternative service, because requests of links on other pages can use its
+// connection.
+func TestAlternativeOfOwnPage(t *testing.T) {
+	for _, c := range []struct {
+		name, host string
+		port       uint16
+		want       Fault // 0 if a connection is opened
+	}{
+		{"public address", "8.8.8.8", 8443, 0},
+		{"port below 1024", "8.8.8.8", 444, BadPort},
+		{"private address", "10.0.0.7", 8443, 0},
+		{"port of a service for text", "10.0.0.7", 6443, BadPort},
+	} {
+		r := &recorder{}
+		d := newDialer(&Policy{reach: anywhere}, Options{Dial: r.dial})
+		s := &Scheme{Name: "https", Port: 443, Ports: scheme.Ports{Class: scheme.WebPorts}, Traits: scheme.Traits{Web: true}}
+		addr := netip.MustParseAddr(c.host)
+		g := &grant{scheme: s, target: Target{Scheme: "https", Host: c.host, Addr: addr, Port: 443}}
+		g.setPage(addr)
+		g.pageOrigin = Origin{Scheme: "https", Host: c.host, Port: c.port}
+		ctx := context.WithValue(t.Context(), grantKey{}, g)
+		ctx = datagram.With(ctx, g.target.Address(), func(_ context.Context, socket net.Conn) (net.Conn, error) { return socket, nil })
+		conn, err := d.DialContext(ctx, "udp", netip.AddrPortFrom(addr, c.port).String())
+		if err == nil {
+			conn.Close()
+		}
+		if (err != nil || c.want != 0) && FaultOf(err) != c.want {
+			t.Errorf("%s: got %v, dialed %q", c.name, err, r.addresses())
+		}
+	}
+}

@@ -121,9 +121,6 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 		}
 	}
 	d.notePort(g, t)
-	if network != "tcp" && slices.Contains(amplifiers, t.Port) {
-		return nil, BadPort.With(&Refusal{Rule: "port of a service that amplifies datagrams", Subject: addr})
-	}
 	if _, shakes := datagram.From(ctx); shakes && d.usesSocket(g) {
 		return nil, Unsupported.Errorf("a Unix domain socket has no UDP")
 	}
@@ -137,6 +134,9 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 		if place := d.route(t); place != t {
 			t, g = place, g.withConfiguredTarget()
 		}
+	}
+	if network != "tcp" && slices.Contains(amplifiers, t.Port) {
+		return nil, BadPort.With(&Refusal{Rule: "port of a service that amplifies datagrams", Subject: t.Address()})
 	}
 	via, err := d.proxyFor(t)
 	if err != nil {

@@ -97,9 +97,11 @@ func (g *grant) withServerTarget() *grant {
 
 // withOtherPort returns a copy of the grant for a connection to another port of
 // the host of the URL, which the server chose. The Policy checks this port as in
-// a link, but allows the addresses that the URL may have.
+// a link, but allows the addresses that the URL may have. The page that supplied
+// the URL does not matter, because the key of the grant does not contain it.
 func (g *grant) withOtherPort() *grant {
 	s := *g
+	s.pageOrigin = Origin{}
 	if s.configured = false; g.typed || g.configured {
 		s.typed, s.pageClass = false, loopback
 	}
