@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -195,12 +196,25 @@ func (a *Authenticator) find(user *client.Client, login *fetch.Credential, servi
 	if usesPassword(login) || !a.isCached(user.Credentials.UserName(), user.Credentials.Domain()) {
 		return ticket{}, false
 	}
-	entry, ok := a.cache.GetEntry(service)
-	if !ok || !soon.Before(entry.EndTime) {
+	entry := a.cachedEntry(service)
+	if entry == nil || !soon.Before(entry.EndTime) {
 		return ticket{}, false
 	}
 	t := ticket{user: user, key: entry.Key, expires: entry.EndTime}
 	return t, t.ticket.Unmarshal(entry.Ticket) == nil
+}
+
+// cachedEntry returns the ticket for a service in the cache of kinit, or nil. The
+// cache can also contain tickets of other users.
+func (a *Authenticator) cachedEntry(service types.PrincipalName) *credentials.Credential {
+	owner := a.cache.DefaultPrincipal
+	i := slices.IndexFunc(a.cache.Credentials, func(c *credentials.Credential) bool {
+		return c.Client.Realm == owner.Realm && c.Client.PrincipalName.Equal(owner.PrincipalName) && c.Server.PrincipalName.Equal(service)
+	})
+	if i < 0 {
+		return nil
+	}
+	return a.cache.Credentials[i]
 }
 
 // isCached reports whether the cache of kinit belongs to a user. An empty name

@@ -37,9 +37,17 @@ func TestTicketOwner(t *testing.T) {
 	}
 	cached := &credentials.CCache{}
 	cached.DefaultPrincipal.Realm, cached.DefaultPrincipal.PrincipalName = "R", types.NewPrincipalName(1, "alice")
-	entry := &credentials.Credential{Key: key, EndTime: time.Now().Add(time.Hour), Ticket: text}
-	entry.Server.Realm, entry.Server.PrincipalName = "R", service
-	cached.Credentials = append(cached.Credentials, entry)
+	// The cache can also have tickets of other users, such as those of kvno -U.
+	for _, client := range []string{"mallory@R", "alice@OTHER", "alice@R"} {
+		entry := &credentials.Credential{Key: key, EndTime: time.Now().Add(time.Hour), Ticket: text}
+		name, realm, _ := strings.Cut(client, "@")
+		entry.Client.Realm, entry.Client.PrincipalName = realm, types.NewPrincipalName(1, name)
+		entry.Server.Realm, entry.Server.PrincipalName = "R", service
+		if client != "alice@R" {
+			entry.Ticket = []byte("of another user")
+		}
+		cached.Credentials = append(cached.Credentials, entry)
+	}
 	keys := keytab.New()
 	if err := keys.AddEntry("bob", "R", "secret", time.Now(), 1, etypeID.AES128_CTS_HMAC_SHA1_96); err != nil {
 		t.Fatal(err)
