@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/pem"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,4 +118,51 @@ func TestHSTS(t *testing.T) {
 			t.Errorf("link of another user: exit code %d, %q, %s", code, b, messages)
 		}
 	})
+}
+
+// TestHSTSOfTrees checks that the commands that read trees replace http by https
+// too, also if config.toml names the file.
+func TestHSTSOfTrees(t *testing.T) {
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Strict-Transport-Security", "max-age=3600; includeSubDomains")
+		io.WriteString(w, `<html><head><title>Index of /</title></head><body><h1>Index of /</h1><pre><a href="../">../</a>
+<a href="file">file</a>         01-Jan-2026 00:00      5
+</pre></body></html>`)
+	}))
+	defer s.Close()
+	dir := t.TempDir()
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "fetch"), 0o700), os.WriteFile(filepath.Join(dir, "ca.pem"), cert, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	port := portOf(s.Listener.Addr().String())
+	url, file := "http://example.com:"+port+"/", filepath.Join(dir, "hsts")
+	for _, configured := range []bool{false, true} {
+		for _, args := range [][]string{{"find", url}, {"du", url}, {"diff", url, url}, {"ls", url}} {
+			if err := os.WriteFile(file, []byte("example.com \"20991231 00:00:00\"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args = append(args[:1:1], append([]string{"--retry", "0", "--noproxy", "*", "--cacert", filepath.Join(dir, "ca.pem"),
+				"--resolve", "example.com:" + port + ":127.0.0.1"}, args[1:]...)...)
+			config := ""
+			if configured {
+				config = "hsts = '" + file + "'\n"
+			} else {
+				args = append(args, "--hsts", file)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "fetch", "config.toml"), []byte(config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var stdout, stderr bytes.Buffer
+			code := app.Run(args, strings.NewReader(""), &stdout, &stderr)
+			if code != 0 {
+				t.Errorf("%s, config.toml %v: exit code %d, %q, %s", args[0], configured, code, stdout.String(), stderr.String())
+			}
+			if b, err := os.ReadFile(file); !strings.Contains(string(b), ".example.com ") {
+				t.Errorf("%s, config.toml %v: the response was not learned: %q, %v", args[0], configured, b, err)
+			}
+		}
+	}
 }

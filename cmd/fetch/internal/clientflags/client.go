@@ -130,6 +130,7 @@ type Spec struct {
 	Standard      wrap.Options       // middlewares of the library
 	Innermost     []fetch.Middleware // enclosed by the middlewares of standard; each attempt of a request calls them
 	Object        *HTTPObjectFlags   // flags for single http objects, or nil
+	HSTS          *HSTSFlags         // hosts for which https replaces http, or nil
 	Redirects     *RedirectFlags     // limits of redirects, or nil for the defaults
 	RedirectLogin bool               // if true, look up targets of redirects in netrc
 	Transcript    bool               // if true, print the dialogs with servers
@@ -310,8 +311,8 @@ func (f *Flags) applyMiddlewares(c *OpenClient, spec Spec, o *fetch.Options) (er
 	if spec.RedirectLogin {
 		o.RedirectLogin = c.Logins.redirectLogin()
 	}
-	if spec.Object != nil && c.Archive == nil {
-		return c.useHSTS(spec.Object, o)
+	if spec.HSTS != nil && c.Archive == nil {
+		return c.useHSTS(spec.HSTS, o)
 	}
 	return nil
 }

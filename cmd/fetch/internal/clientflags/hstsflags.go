@@ -1,24 +1,34 @@
 package clientflags
 
 import (
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/http/hsts"
 	"github.com/anyurl/fetch/schemes/http/sigv4"
 )
 
-// openHSTS returns the hosts in the file of --hsts, or nil without the flag.
-func (f *HTTPObjectFlags) openHSTS() (*hsts.Store, error) {
-	if !f.hsts.enabled {
+// HSTSFlags is the flag of the commands that use https for the hosts in a file.
+// Commands that record URLs do not have it, because the URL is the identity there.
+type HSTSFlags struct{ file stateFile }
+
+// Register registers the flag.
+func (f *HSTSFlags) Register(s *options.Set) {
+	f.file.register(s.Section("HTTP"), "hsts", "use https for hosts that require it, and store them in `FILE` (HSTS)")
+}
+
+// open returns the hosts in the file of --hsts, or nil without the flag.
+func (f *HSTSFlags) open() (*hsts.Store, error) {
+	if !f.file.enabled {
 		return nil, nil
 	}
 	store := new(hsts.Store)
-	return store, f.hsts.read(store.Read)
+	return store, f.file.read(store.Read)
 }
 
 // useHSTS makes a Client with the options o replace http by https for the hosts
 // in the file of --hsts.
-func (c *OpenClient) useHSTS(f *HTTPObjectFlags, o *fetch.Options) error {
-	store, err := f.openHSTS()
+func (c *OpenClient) useHSTS(f *HSTSFlags, o *fetch.Options) error {
+	store, err := f.open()
 	if store == nil || err != nil {
 		return err
 	}
@@ -28,7 +38,7 @@ func (c *OpenClient) useHSTS(f *HTTPObjectFlags, o *fetch.Options) error {
 		if !store.Changed() {
 			return nil
 		}
-		return f.hsts.update(store.Read, store.Write, c.streams.Note)
+		return f.file.update(store.Read, store.Write, c.streams.Note)
 	})
 	return nil
 }

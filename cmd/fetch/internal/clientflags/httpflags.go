@@ -274,7 +274,7 @@ type HTTPObjectFlags struct {
 	etagSave    string
 	etagCompare string
 	DumpHeader  string
-	hsts        stateFile
+	HSTS        HSTSFlags
 	altSvc      stateFile
 }
 
@@ -284,7 +284,7 @@ func (f *HTTPObjectFlags) Register(s *options.Set) {
 	p.BoolVar(&f.Raw, "raw", false, "do not decode transfer codings")
 	p.StringVar(&f.etagSave, "etag-save", "", "save the ETag of the response to `FILE`")
 	p.StringVar(&f.etagCompare, "etag-compare", "", "download only if the ETag differs from the one in `FILE`")
-	f.hsts.register(p, "hsts", "use https for hosts that require it, and store them in `FILE` (HSTS)")
+	f.HSTS.Register(s)
 	f.altSvc.register(p, "alt-svc", "use the HTTP/3 servers in `FILE`, and update it (Alt-Svc)")
 	p.StringVarP(&f.DumpHeader, "dump-header", "D", "", "write the headers of all responses to `FILE`")
 }

@@ -88,7 +88,7 @@ func New(ctx context.Context, s *console.Streams, f *objectflags.Flags, o Option
 		all.Telnet.Mode = r.console.SetMode
 	}
 	spec := clientflags.Spec{
-		Schemes: all, Context: f.Mail.Context, Object: &f.HTTP, Redirects: &f.Redirects, RedirectLogin: true, Transcript: s.Verbose,
+		Schemes: all, Context: f.Mail.Context, Object: &f.HTTP, HSTS: &f.HTTP.HSTS, Redirects: &f.Redirects, RedirectLogin: true, Transcript: s.Verbose,
 		Middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }, f.HTTP.UpdateReferer},
 		Standard: wrap.Options{
 			Segments: min(f.Request.Segments, objectflags.MaxSegments), Retry: f.Client.RetryOptions(r.noteRetry),

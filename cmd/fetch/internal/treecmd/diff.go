@@ -66,7 +66,7 @@ func (c *diffCommand) Register(s *options.Set) {
 	p.BoolVar(&c.ignoreSize, "ignore-size", false, "do not compare sizes")
 	p.BoolVar(&c.all, "all", false, "print equal files too")
 	p.BoolVar(&c.json, "json", false, "print each line as JSON")
-	c.flags.Register(s)
+	c.register(s)
 }
 
 // Run runs the command.

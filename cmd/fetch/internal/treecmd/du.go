@@ -56,7 +56,7 @@ func (c *duCommand) Register(s *options.Set) {
 	p.BoolVarP(&c.human, "human-readable", "h", false, "print sizes with units, such as 1.5 MiB (default on a terminal)")
 	p.BoolVar(&c.json, "json", false, "print each directory as a line of JSON")
 	c.order.Register(p)
-	c.flags.Register(s)
+	c.register(s)
 	s.FreeShorthands("ads") // --append, --data and --silent have only long names here
 }
 

@@ -74,7 +74,7 @@ func (c *findCommand) Register(s *options.Set) {
 	p.BoolVar(&c.long, "long", false, "print kind, size, time and URL, as find -ls does")
 	p.BoolVar(&c.human, "human-readable", false, "with --long, print sizes with units, such as 1.5M (default on a terminal)")
 	c.order.Register(p)
-	c.flags.Register(s)
+	c.register(s)
 }
 
 // Run runs the command.

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/tree"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
@@ -21,8 +22,15 @@ import (
 type clients struct {
 	*console.Streams
 	flags clientflags.Flags
+	hsts  clientflags.HSTSFlags
 	tally console.Tally
 	open  *clientflags.OpenClient
+}
+
+// register registers the flags for the network.
+func (c *clients) register(s *options.Set) {
+	c.flags.Register(s)
+	c.hsts.Register(s)
 }
 
 // start opens the Client. The caller must call close.
@@ -31,7 +39,7 @@ func (c *clients) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.open, err = c.flags.Open(ctx, c.Streams, clientflags.Spec{Schemes: all, RedirectLogin: true, Transcript: c.Verbose,
+	c.open, err = c.flags.Open(ctx, c.Streams, clientflags.Spec{Schemes: all, HSTS: &c.hsts, RedirectLogin: true, Transcript: c.Verbose,
 		Standard: wrap.Options{Retry: c.flags.RetryOptions(nil), Rate: int64(c.flags.Limits.Rate)}})
 	return err
 }
