@@ -36,6 +36,7 @@ func (c *crawl) discover(ctx context.Context, v *visit) error {
 		return d.finish()
 	}
 	d.addRobotsTxt()
+	d.stored = resp.Offset > 0
 	if v.page != nil && len(v.page.frames) > 0 {
 		d.readFrames()
 		return d.finish()
@@ -54,7 +55,8 @@ func (c *crawl) discover(ctx context.Context, v *visit) error {
 }
 
 // rediscover extracts the URLs from the archived copy of an unchanged object.
-// The scope may have changed since the object was retrieved.
+// The scope may have changed since the object was retrieved. If the Policy would
+// permit a link only because of the page, rediscover retrieves the page again.
 func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 	last := v.item.LastCapture
 	d := c.newDiscovery(ctx, v, last.Media, last.Kind == fetch.Menu.String())
@@ -65,7 +67,11 @@ func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 	if d.listing || !c.canExtract(last.Media) && !isRobotsTxt(v.scheme, v.url) {
 		return d.finish()
 	}
+	d.stored = true
 	err := d.readObject(func() (io.ReadCloser, error) { return c.archive.Reopen(ctx, last) })
+	if d.err == errUnproven {
+		return c.retrieveAgain(ctx, v)
+	}
 	if err != nil { // ignored, because Verify reports the error and the URLs of earlier runs are still visited
 		v.note = err.Error()
 	}

@@ -22,6 +22,7 @@ type discovery struct {
 	media   string
 	header  fetch.Header
 	peer    netip.Addr
+	stored  bool // if true, an earlier process has stored the object, or a part of it
 	items   []frontier.Item
 	err     error
 
@@ -94,8 +95,13 @@ func (d *discovery) addItem(u uri.URI, text string, mt meta, depth int) {
 	if mt.SeedTarget == "" {
 		mt.SeedTarget = d.v.meta.SeedTarget
 	}
-	if d.v.isConfirmed() { // otherwise the database determines the links
+	switch {
+	case !d.v.isConfirmed(): // the database determines the links
+	case !d.stored:
 		d.c.trust.markTrusted(u, text, &mt)
+	case d.needsSource(u, text):
+		d.err = errUnproven
+		return
 	}
 	if d.lastMeta.text == nil || d.lastMeta.meta != mt {
 		d.lastMeta = encodedMeta{mt.encode(), mt}

@@ -329,7 +329,7 @@ func (c *crawl) newRequest(v *visit) *fetch.Request {
 		}
 	}
 	last := v.item.LastCapture
-	if last != nil && c.archive.Has(last) && !isListing(v.scheme, last.Kind == fetch.Menu.String(), last.Media) {
+	if !v.unconditional && last != nil && c.archive.Has(last) && !isListing(v.scheme, last.Kind == fetch.Menu.String(), last.Media) {
 		req.IfNot = last.Validator
 	}
 	return req

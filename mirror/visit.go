@@ -40,6 +40,8 @@ type visit struct {
 	note    string // reason of the outcome
 	counts  count  // set by tally.count
 
+	unconditional bool // if true, the request has no condition, so that the server sends the object
+
 	findings
 }
 
