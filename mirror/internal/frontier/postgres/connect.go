@@ -52,6 +52,7 @@ func (e *engine) configure(dsn string) (config *pgxpool.Config, schema string, e
 		return nil, "", err
 	}
 	settings := maps.Clone(planSettings)
+	settings["role"] = "none" // the owner of the database can set another role, whose code could change back to the role of the login
 	for name, value := range c.RuntimeParams {
 		if !slices.Contains(startParameters, name) {
 			settings[name] = value

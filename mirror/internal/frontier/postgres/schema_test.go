@@ -143,28 +143,42 @@ func TestForeignObjects(t *testing.T) {
 }
 
 // TestDatabaseOwner checks that the owner of the database, which is another role,
-// determines no code with the search_path of new connections.
+// determines no code with the search_path or the role of new connections.
 func TestDatabaseOwner(t *testing.T) {
 	s, ctx := &server{Server: peer.Postgres(t, false)}, t.Context()
-	for _, c := range []struct{ user, database, sql string }{
-		{"postgres", "postgres", "create role crawler login; create role mallory login"},
-		{"postgres", "postgres", "create database crawls owner mallory"},
-		{"mallory", "crawls", `grant create on database crawls to crawler; create schema evil; grant usage on schema evil to public;
-			create function evil.f() returns boolean language plpgsql as $$begin raise 'code of mallory as %', current_user; end$$;
-			create domain evil.text as pg_catalog.text check (evil.f()); alter database crawls set search_path = evil, pg_catalog`},
-	} {
-		db, err := pgx.Connect(ctx, fmt.Sprintf("postgres://%s@%s/%s", c.user, s.Addr, c.database))
+	execute := func(user, database, sql string) {
+		t.Helper()
+		db, err := pgx.Connect(ctx, fmt.Sprintf("postgres://%s@%s/%s", user, s.Addr, database))
 		if err == nil {
-			_, err = db.Exec(ctx, c.sql)
+			_, err = db.Exec(ctx, sql)
 			db.Close(ctx)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	f, err := New(fmt.Sprintf("postgres://crawler@%s/crawls?search_path=news", s.Addr)).Join(ctx, &frontier.Worker{Name: "w", Folder: "x"})
-	if err != nil {
+	execute("postgres", "postgres", "create role crawler login; create role mallory login; create role team; grant team to mallory with admin option")
+	execute("postgres", "postgres", "create database crawls owner mallory")
+	execute("mallory", "crawls", `grant team to crawler; grant create on database crawls to crawler, team; create schema evil; grant usage on schema evil to public;
+		create function evil.f() returns boolean language plpgsql as $$begin raise 'code of mallory as %', current_user; end$$;
+		create domain evil.text as pg_catalog.text check (evil.f()); alter database crawls set search_path = evil, pg_catalog;
+		alter database crawls set role = team`)
+	join := func(place, folder string) error {
+		f, err := New(fmt.Sprintf("postgres://crawler@%s/crawls?%s", s.Addr, place)).Join(ctx, &frontier.Worker{Name: folder, Folder: folder})
+		if err == nil {
+			err = f.Close()
+		}
+		return err
+	}
+	if err := join("search_path=news", "a"); err != nil {
 		t.Fatal(err)
 	}
-	f.Close()
+	execute("crawler", "crawls", "set role none; alter table news.worker alter column url_rate set default 1") // the role crawler owns the table
+	if err := join("search_path=sports&role=team", "a"); err != nil {
+		t.Fatal(err)
+	}
+	execute("mallory", "crawls", "set role team; alter table sports.worker alter column url_rate set default evil.f()::int")
+	if err := join("search_path=sports", "b"); err == nil || !strings.Contains(err.Error(), "the schema belongs to the role team") {
+		t.Errorf("a schema of the role team: %v", err)
+	}
 }
