@@ -83,7 +83,7 @@ func (c *crawl) newCompanion(v *visit, x *capture.Exchange) *visit {
 		mt.OutOfReach = 1
 	}
 	c.trust.markTrusted(u, text, &mt)
-	w.item = newItem(u, text, c.identity.KeyOf(text), v.item, nil)
+	w.text, w.item = text, newItem(u, text, c.identity.KeyOf(text), v.item, nil)
 	w.meta, w.item.Meta = mt, c.trust.encode(&w.item, mt)
 	if _, denied := errors.AsType[*fetch.Refusal](x.Err); denied {
 		w.requested = false

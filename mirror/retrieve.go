@@ -51,7 +51,7 @@ func (c *crawl) settle(ctx context.Context, v *visit) (settled bool, err error) 
 	if v.meta.Run != c.runNumber || !v.meta.Found { // the listing is out of date
 		v.meta.Size, v.meta.Time = nil, time.Time{}
 	}
-	if v.url, err = uri.Parse(it.URL); err != nil {
+	if err = v.parseURL(); err != nil {
 		v.fail(visitDead, err)
 		return true, nil
 	}
@@ -59,7 +59,6 @@ func (c *crawl) settle(ctx context.Context, v *visit) (settled bool, err error) 
 		v.exclude("the database has the URL under the key of another URL")
 		return true, nil
 	}
-	v.url = v.url.WithoutUserinfo() // only credentials entered by the user are used
 	v.scheme = c.schemeOf(v.url)
 	v.origin, _ = originOf(v.url)
 	switch {
@@ -126,7 +125,7 @@ func (c *crawl) exclusion(ctx context.Context, v *visit) (reason string, err err
 		return "", nil
 	}
 	check := func() (reason string) {
-		reason, _ = c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
+		reason, _ = c.scope.checkLink(v.url, v.text, v.item.Depth, v.meta.OutOfReach-1, v.meta)
 		return reason
 	}
 	if reason = check(); reason == reasonScope && c.shared != nil { // another worker may have joined with further seeds

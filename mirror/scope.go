@@ -243,7 +243,7 @@ func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 			return true
 		}
 	}
-	if b.prefixes.covers(locationText(s, text)) || b.prefixes.has(text+"/") {
+	if b.coversPrefix(s, text) {
 		return true
 	}
 	for _, i := range b.rules.Include {
@@ -252,6 +252,20 @@ func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 		}
 	}
 	return false
+}
+
+// isBelow reports whether u is a seed or below a seed, whatever Scope.Reach is. The
+// parameter text is the canonical form of u.
+func (b *scopeFilter) isBelow(u uri.URI, text string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.coversPrefix(b.scheme(u.Scheme()), text)
+}
+
+// coversPrefix reports whether the URL with the canonical form text and the scheme
+// s is below a seed. The caller holds b.mu.
+func (b *scopeFilter) coversPrefix(s fetch.Scheme, text string) bool {
+	return b.prefixes.covers(locationText(s, text)) || b.prefixes.has(text+"/")
 }
 
 // checkGuards counts the URL u. It returns the reason of the guard that

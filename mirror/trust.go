@@ -211,7 +211,7 @@ func (t *trust) source(v *visit) *fetch.Source {
 // onSeedServer reports whether the URL of v has the server of a seed of this
 // command. A URL without a server must be below such a seed.
 func (t *trust) onSeedServer(v *visit) bool {
-	return t.servers.find(v) != "" && (v.hasOrigin() || t.scope.inReach(v.url, v.item.URL))
+	return t.servers.find(v) != "" && (v.hasOrigin() || t.scope.isBelow(v.url, v.text))
 }
 
 // needsTypedSeed reports whether the Policy rejected v with err only because

@@ -85,10 +85,21 @@ func TestStrangersNeighbours(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, c := range map[string]struct{ seed, url, host, meta string }{
-		"page of the server":       {"http://intra.example/", "http://10.0.0.7/x", "10.0.0.7", `{"from":"http://intra.example/","peer":"10.0.0.5","run":1}`},
-		"robots.txt of the server": {"http://intra.example/", "http://10.0.0.7/x", "10.0.0.7", `{"from":"http://intra.example/","peer":"10.0.0.5","guide":true}`},
-		"listing":                  {"file://" + dir + "/pub/", "file://" + dir + "/secret", "file:", `{"from":"file://` + dir + `/","run":1}`},
+	pub, outside := "file://"+dir+"/pub/", "file://"+dir+"/secret"
+	for name, c := range map[string]struct {
+		seed, url, host, meta string
+		reach                 mirror.Reach
+	}{
+		"page of the server":       {"http://intra.example/", "http://10.0.0.7/x", "10.0.0.7", `{"from":"http://intra.example/","peer":"10.0.0.5","run":1}`, mirror.Any},
+		"robots.txt of the server": {"http://intra.example/", "http://10.0.0.7/x", "10.0.0.7", `{"from":"http://intra.example/","peer":"10.0.0.5","guide":true}`, mirror.Any},
+		"listing":                  {pub, outside, "file:", `{"from":"file://` + dir + `/","run":1}`, mirror.Prefix},
+		"listing, scope host":      {pub, outside, "file:", `{"from":"file://` + dir + `/","run":1}`, mirror.Host},
+		"listing, scope domain":    {pub, outside, "file:", `{"from":"file://` + dir + `/","run":1}`, mirror.Domain},
+		"listing, scope any":       {pub, outside, "file:", `{"from":"file://` + dir + `/","run":1}`, mirror.Any},
+		"dot segments":             {pub, pub + "../secret", "file:", `{"from":"` + pub + `","run":1}`, mirror.Prefix},
+		"encoded dot segments":     {pub, pub + "%2e%2e/secret", "file:", `{"from":"` + pub + `","run":1}`, mirror.Prefix},
+		"other form of the URL":    {pub, "file://localhost" + dir + "/secret", "file:", `{"from":"` + pub + `","run":1}`, mirror.Host},
+		"folder above":             {pub, "file://" + dir + "/", "file:", `{"from":"` + pub + `","run":1}`, mirror.Host},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -96,6 +107,7 @@ func TestStrangersNeighbours(t *testing.T) {
 				w.web("intra.example", webSite{"/": `<a href=x>`, "/x": "x"}, "10.0.0.5")
 				w.web("10.0.0.7", webSite{"/x": "secret\n"}, "10.0.0.7")
 				o := w.options(c.seed)
+				o.Scope.Reach = c.reach
 				plant(t, o.Dir, frontier.Item{Key: frontier.KeyOf(c.url), URL: c.url, Host: c.host, Depth: 1, Meta: []byte(c.meta)})
 				run(t, o)
 				for path, text := range tree(t, o.Dir, "") {
@@ -213,6 +225,8 @@ func TestStrangersScope(t *testing.T) {
 	}{
 		"item below the seed":                   {"http://a.example/d/x", "", `{}`, 0, "http://a.example/d/x"},
 		"item above the seed":                   {"http://a.example/x", "", `{}`, 0, ""},
+		"dot segments":                          {"http://a.example/d/../x", "", `{}`, 1, ""},
+		"encoded dot segments":                  {"http://a.example/d/%2e%2e/x", "", `{}`, 1, ""},
 		"item on another server":                {"http://b.example/x", "", `{}`, 0, ""},
 		"recorded seed":                         {"http://b.example/", "", `{}`, 0, ""},
 		"recorded seed in the domain":           {"http://www.a.example/", "", `{}`, 0, "http://www.a.example/"},

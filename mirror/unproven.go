@@ -30,7 +30,7 @@ func (d *discovery) needsSource(u uri.URI, text string) bool {
 		return false
 	}
 	to := &visit{url: u}
-	to.item.URL = text
+	to.text = text
 	to.origin, _ = originOf(u)
 	return !isPublicAddress(u) && !t.onSeedServer(to)
 }

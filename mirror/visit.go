@@ -18,6 +18,7 @@ type visit struct {
 	item    frontier.Item
 	meta    meta
 	url     uri.URI
+	text    string       // canonical form of url
 	scheme  fetch.Scheme // scheme of url
 	origin  fetch.Origin // origin of url; zero if url has none
 	began   time.Time    // start of this visit
@@ -109,6 +110,22 @@ type findings struct {
 	sessionLinks int64   // number of links with a session identifier or an ignored parameter
 	noFollow     int64   // number of links that were not followed because of Options.NoFollow
 	incomplete   bool    // articles of this newsgroup were omitted because of a limit
+}
+
+// parseURL sets the URL of v. The database may have another form of the URL, such
+// as one with dot segments. The requested URL is the canonical form, because the
+// scope and the trust depend on it. It has no userinfo: only credentials that the
+// user entered are used.
+func (v *visit) parseURL() (err error) {
+	if v.url, err = uri.Parse(v.item.URL); err != nil {
+		return err
+	}
+	v.text = archive.Canonical(v.url)
+	if v.text == v.item.URL {
+		return nil
+	}
+	v.url, err = uri.Parse(v.text)
+	return err
 }
 
 // hasOrigin reports whether the URL of v has an origin.
