@@ -48,14 +48,23 @@ func (s *Site) serveScript(w http.ResponseWriter, n name) {
 // loads archivedScript first.
 func (s *Site) rewrite(w http.ResponseWriter, r *http.Request, n name, resp *fetch.Response) {
 	resp.Body = web.DecodeHTML(resp)
+	body := io.Reader(resp.Body)
+	if media.TrimParameters(resp.Media) == "text/html" && r.Method != http.MethodHead {
+		page, release, err := s.texts.read(r.Context(), resp, func(page []byte) []byte { return s.withModules(n, page) })
+		defer release()
+		switch {
+		case err == errBusy:
+			refuseBusy(w)
+			return
+		case err != nil:
+			body = errReader{err}
+		}
+		body = withScript(io.MultiReader(bytes.NewReader(page), body))
+	}
 	setMedia(w, resp)
 	w.WriteHeader(statusOf(resp))
 	if r.Method == http.MethodHead {
 		return
-	}
-	body := io.Reader(resp.Body)
-	if media.TrimParameters(resp.Media) == "text/html" {
-		body = withScript(s.withModules(n, body))
 	}
 	scheme := func(name string) fetch.Scheme { return s.schemes[name] }
 	err := links.Rewrite(w, scheme, resp.URL, resp.Media, resp.Header, body, func(l links.Link) string { return s.replacement(n, l) })
@@ -86,23 +95,16 @@ var (
 )
 
 // withModules replaces the complete URLs of imports in the scripts and import
-// maps of a page. A page of more than maxModule bytes is not changed.
-func (s *Site) withModules(n name, body io.Reader) io.Reader {
-	text, err := io.ReadAll(io.LimitReader(body, maxModule+1))
-	if err != nil {
-		return io.MultiReader(bytes.NewReader(text), errReader{err})
-	}
-	if len(text) > maxModule {
-		return io.MultiReader(bytes.NewReader(text), body)
-	}
-	return bytes.NewReader(scriptElement().ReplaceAllFunc(text, func(element []byte) []byte {
+// maps of a page.
+func (s *Site) withModules(n name, page []byte) []byte {
+	return scriptElement().ReplaceAllFunc(page, func(element []byte) []byte {
 		at := bytes.IndexByte(element, '>') + 1
 		expression := imports()
 		if importMap().Match(element[:at]) {
 			expression = mapped()
 		}
 		return append(bytes.Clone(element[:at]), s.replaceURLs(n, expression, element[at:])...)
-	}))
+	})
 }
 
 // An errReader is a reader that always returns the same error.
@@ -163,9 +165,6 @@ type readCloser struct {
 	io.Closer
 }
 
-// maxModule is the maximum size of a script whose imports are replaced.
-const maxModule = 4 << 20
-
 // imports matches the complete URL of an import in a script.
 var imports = lazy.Regexp(`(\bfrom\s*|\bimport\s*\(?\s*)(["'])(https?://[^"'\\\s]+)(["'])`)
 
@@ -179,14 +178,16 @@ func (s *Site) sendWorker(w http.ResponseWriter, r *http.Request, n name, req *f
 // sendModule sends a script, in which the complete URLs of imports are replaced.
 // A script of more than maxModule bytes is not changed.
 func (s *Site) sendModule(w http.ResponseWriter, r *http.Request, n name, req *fetch.Request, resp *fetch.Response) {
-	setMedia(w, resp)
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxModule+1))
-	if err != nil {
+	text, release, err := s.texts.read(r.Context(), resp, func(text []byte) []byte { return s.replaceURLs(n, imports(), text) })
+	defer release()
+	switch {
+	case err == errBusy:
+		refuseBusy(w)
+		return
+	case err != nil:
 		panic(http.ErrAbortHandler) // net/http recovers it
 	}
-	if len(text) <= maxModule {
-		text = s.replaceURLs(n, imports(), text)
-	}
+	setMedia(w, resp)
 	resp.Size = -1
 	resp.Body = readCloser{io.MultiReader(bytes.NewReader(text), resp.Body), resp.Body}
 	send(w, r, req, resp)

@@ -47,10 +47,14 @@ const maxPlainHost = 160
 type hostTable struct {
 	mu     sync.Mutex
 	stored map[string]string // hosts by their names
+	size   int               // bytes of all hosts
 }
 
-// maxStored is the maximum number of hosts in a hostTable.
-const maxStored = 10_000
+// Limits of a hostTable.
+const (
+	maxStored      = 10_000  // hosts
+	maxStoredBytes = 1 << 20 // bytes of all hosts
+)
 
 // encode returns the part of a host name for a host. The result ok is false if
 // the table is full.
@@ -62,13 +66,17 @@ func (t *hostTable) encode(host string) (encoded string, ok bool) {
 	encoded = "x-" + hex.EncodeToString(digest[:16])
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, known := t.stored[encoded]; !known && len(t.stored) >= maxStored {
+	if _, known := t.stored[encoded]; known {
+		return encoded, true
+	}
+	if len(t.stored) >= maxStored || t.size+len(host) > maxStoredBytes {
 		return "", false
 	}
 	if t.stored == nil {
 		t.stored = map[string]string{}
 	}
-	t.stored[encoded] = host
+	t.stored[encoded] = strings.Clone(host) // the host can be a part of a large text
+	t.size += len(host)
 	return encoded, true
 }
 

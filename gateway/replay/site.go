@@ -47,6 +47,7 @@ type Site struct {
 	archives map[string]*archive // by label
 	schemes  map[string]fetch.Scheme
 	hosts    hostTable
+	texts    *texts
 	slots    chan struct{} // limits the number of running requests
 	errorLog *log.Logger
 }
@@ -65,7 +66,7 @@ const maxRequests, maxConnections = 128, 512
 func NewSite(opts Options) (*Site, error) {
 	s := &Site{
 		home: opts.Home, archives: map[string]*archive{}, schemes: map[string]fetch.Scheme{},
-		slots: make(chan struct{}, maxRequests), errorLog: opts.ErrorLog,
+		texts: newTexts(maxTexts), slots: make(chan struct{}, maxRequests), errorLog: opts.ErrorLog,
 	}
 	if opts.Address == nil {
 		return nil, fetch.Usage.Errorf("the address of the listener is missing")
