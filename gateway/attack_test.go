@@ -288,3 +288,26 @@ func TestForeignParts(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignSearch checks that a page of another site can start no search and no
+// comparison, because their durations show what the archive contains.
+func TestForeignSearch(t *testing.T) {
+	foreign := []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: http://evil.example"}
+	own := []string{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: none", "Accept: text/html"}
+	public := func(o *Options) { o.Public = true }
+	for _, target := range []string{"?prefix=gopher:", "?words=menu", "?prefix=http:&words=a", "?text=secret", "20200101000000-20210101000000/http://h.example/"} {
+		for _, c := range []struct {
+			change  func(*Options)
+			fields  []string
+			refused bool
+		}{{nil, foreign, true}, {nil, own, false}, {public, foreign, false}} {
+			for _, field := range c.fields {
+				h := newHandler(t, c.change)
+				w := get(h, "GET", "/archive/sample.warc.gz/"+target, field)
+				if refused := strings.Contains(w.Body.String(), "Requests of other sites are refused"); refused != c.refused || refused != (w.Code == http.StatusForbidden) {
+					t.Errorf("%s, %s: status %d, refused = %v", target, field, w.Code, refused)
+				}
+			}
+		}
+	}
+}

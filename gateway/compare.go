@@ -53,6 +53,9 @@ type diffLine struct{ Class, Text string }
 
 // compare sends the differences between the texts of two captures.
 func (x *exchange) compare(t target, older, newer string) {
+	if !x.admitsWork() {
+		return
+	}
 	data := comparePage{page: x.newPage("Changes", t.archive), URL: t.url.String()}
 	if x.findChanges(t, &data, older, newer) {
 		x.render("compare", data)

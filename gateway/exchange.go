@@ -240,6 +240,21 @@ func (x *exchange) isForeignPart(t target) bool {
 	return guard.IsPart(x.r.Header) && !x.key.ValidToken(guard.PartToken(t.archive.path), t.key)
 }
 
+// admitsWork reports whether the request may start a search or a comparison. If it
+// comes from a page of another site, admitsWork sends an error. Such a page could
+// find out from the duration of a search whether the texts of the archive contain a
+// word, and could occupy all searches. On a public server, everybody can search.
+func (x *exchange) admitsWork() bool {
+	switch guard.OriginOf(x.r.Method, x.r.Host, x.r.Header) {
+	case guard.Own, guard.Navigation:
+		return true
+	}
+	if x.public == nil {
+		x.refuseOrigin()
+	}
+	return x.public != nil
+}
+
 // resourcePolicy is the name of a header field. With this field, browsers refuse
 // the response to pages of other sites that request it as an image, a script or
 // another part. Over plain http, browsers send no Sec-Fetch fields, except to

@@ -82,10 +82,14 @@ func (x *exchange) overview(c *collection) {
 		x.fail(http.StatusBadRequest, "The query is invalid", err.Error())
 		return
 	case values.Has("text"):
-		x.searchTexts(c, values)
+		if x.admitsWork() {
+			x.searchTexts(c, values)
+		}
 		return
 	case strings.TrimSpace(values.Get("prefix")+values.Get("words")) != "":
-		x.search(c, values)
+		if x.admitsWork() {
+			x.search(c, values)
+		}
 		return
 	case values.Has("date"):
 		x.goToDate(c, values)
