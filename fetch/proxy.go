@@ -65,7 +65,7 @@ func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy
 		return nil, err
 	}
 	c, err := d.dialTunnel(ctx, via, g, t)
-	if own := connOf(c); err == nil && !g.typed && t.Addr.IsValid() {
+	if own := connOf(c); err == nil && t.Addr.IsValid() && (!g.typed || d.policy.reach == publicOnly) {
 		own.peer = netip.AddrPortFrom(t.Addr, t.Port) // links on the page are judged by this address
 	}
 	return c, err
@@ -74,13 +74,16 @@ func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy
 // proxyRequestTarget returns the host and port to send to a proxy. The host is
 // an IP address that the Policy allows, or a name that the proxy may resolve.
 func (d *dialer) proxyRequestTarget(ctx context.Context, scheme string, g *grant, t Target) (Target, error) {
-	if unresolved, err := d.sendsName(scheme, g, t); unresolved || err != nil {
+	if unresolved, err := d.sendsName(ctx, scheme, g, t); unresolved || err != nil {
 		return t, err
 	}
 	addrs, err := d.resolveAllowed(ctx, g, t)
-	if f := FaultOf(err); !g.typed && (f == DNS || f == Timeout && ctx.Err() == nil) {
-		if d.policy.reach == anywhere && proxy.Resolves(scheme) && !isPrivateName(t.Host) && !d.resolvesInternet(ctx) {
+	if f := FaultOf(err); f == DNS || f == Timeout && ctx.Err() == nil {
+		if d.trustsProxies(ctx) && proxy.Resolves(scheme) && !isPrivateName(t.Host) && !d.resolvesInternet(ctx) {
 			return t, nil
+		}
+		if g.typed {
+			return t, err
 		}
 		return t, DNS.Errorf("a server led to a name whose address must be checked before the proxy connects to it: %w", err)
 	}
@@ -101,23 +104,30 @@ func withAddr(t Target, scheme string, addrs []netip.Addr) Target {
 	return t
 }
 
+// trustsProxies reports whether proxies may resolve the names of public servers.
+func (d *dialer) trustsProxies(ctx context.Context) bool {
+	return d.policy.reach == anywhere || d.policy.reach == publicOnly && proxy.HasNames(ctx)
+}
+
 // sendsName reports whether the proxy gets the host of t unchanged. This is the
 // case for an address, which the Policy has checked. It is the case for a name if
-// the Policy allows every address and the proxy resolves names. The user or a
+// trustsProxies returns true and the proxy resolves names. The user or a
 // page of the same host must have named it. The proxy must have resolved the name
 // for this page too, because another answer of DNS could be private. With socks4a
 // and socks5h, only the proxy resolves names. The dialer then rejects names of
 // other hosts that are not public.
-func (d *dialer) sendsName(scheme string, g *grant, t Target) (bool, error) {
+func (d *dialer) sendsName(ctx context.Context, scheme string, g *grant, t Target) (bool, error) {
 	switch {
 	case t.Addr.IsValid():
 		return true, nil
-	case d.policy.reach != anywhere || !proxy.Resolves(scheme):
+	case !d.trustsProxies(ctx) || !proxy.Resolves(scheme):
 		return false, nil
-	case g.typed || g.configured, g.isUnresolved(t):
+	case d.policy.reach == anywhere && g.typed, g.configured, g.isUnresolved(t):
 		return true, nil
 	case scheme != "socks4a" && scheme != "socks5h":
 		return false, nil
+	case isPrivateName(t.Host) && g.typed:
+		return false, rejectAddress("a name of a private network through a proxy", t.Host)
 	case isPrivateName(t.Host):
 		return false, rejectAddress("a server led to a name of a private network through a proxy", t.Host)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/gateway/internal/logins"
 	"github.com/anyurl/fetch/internal/base/lazy"
 	"github.com/anyurl/fetch/internal/base/localaddr"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -43,6 +44,7 @@ type gate struct {
 	schemes map[string]bool // schemes of live pages, or nil for all
 	clients map[clientKey]*fetch.Client
 	logins  logins.Store // entered in forms
+	public  bool         // the Handler is public
 }
 
 // A clientKey identifies a Client of a gate.
@@ -66,7 +68,7 @@ const (
 // reaches only public addresses, and no data of the user.
 func newGate(all *Options) (*gate, error) {
 	opts := all.Live
-	g := &gate{key: guard.NewKey(), clients: map[clientKey]*fetch.Client{}}
+	g := &gate{key: guard.NewKey(), clients: map[clientKey]*fetch.Client{}, public: all.Public}
 	policies := map[reach]fetch.Policy{reachPublic: fetch.Public(), reachAll: fetch.Typed()}
 	switch {
 	case opts.Client == nil:
@@ -214,7 +216,7 @@ func (g *gate) retrieve(
 	r := reachAll
 	switch {
 	case p.Level == guard.Entered && !scheme.Local:
-		r = reachPublic
+		r, ctx = reachPublic, g.withNames(ctx)
 	case p.Level == guard.Link && !(personal && scheme.Traits.Mailbox && sameServer(p.Source.URL, req.URL)):
 		req.From = &p.Source
 	case p.Level == guard.Public:
@@ -237,6 +239,15 @@ func (g *gate) retrieve(
 		}
 	}
 	return resp, err
+}
+
+// withNames returns a context in which a proxy may resolve the names of URLs that
+// the user entered, unless the server is public.
+func (g *gate) withNames(ctx context.Context) context.Context {
+	if g.public {
+		return ctx
+	}
+	return proxy.WithNames(ctx)
 }
 
 // sameServer reports whether two URLs have the same scheme, host and port. A

@@ -21,3 +21,12 @@ func Configured(ctx context.Context) context.Context {
 
 // IsConfigured reports whether Configured returned ctx or one of its parents.
 func IsConfigured(ctx context.Context) bool { return ctx.Value(configuredKey{}) != nil }
+
+type namesKey struct{}
+
+// WithNames returns a context in which a proxy may resolve the name of a public
+// server that the user entered, as it may for a link.
+func WithNames(ctx context.Context) context.Context { return context.WithValue(ctx, namesKey{}, true) }
+
+// HasNames reports whether WithNames returned ctx or one of its parents.
+func HasNames(ctx context.Context) bool { return ctx.Value(namesKey{}) != nil }
