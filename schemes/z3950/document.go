@@ -60,6 +60,7 @@ func title(r apdu.Record) string {
 	case apdu.GRS1:
 		text, _ = genericTitle(r.Data)
 	}
+	text = strings.ToValidUTF8(text[:min(len(text), maxTitleText)], "")
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxTitle {
 		text = strings.ToValidUTF8(text[:maxTitle], "")
@@ -67,8 +68,10 @@ func title(r apdu.Record) string {
 	return text
 }
 
-// maxTitle is the maximum length of a title in bytes.
-const maxTitle = 500
+const (
+	maxTitle     = 500      // bytes of a title
+	maxTitleText = 64 << 10 // bytes of a title that are divided into words
+)
 
 // maxTokens and maxXML are the maximum number of XML tokens and of bytes that are
 // searched for a title. A token with many attributes needs much memory.

@@ -23,16 +23,20 @@ const (
 // A generic renders a GRS-1 record by calling line for each element.
 type generic struct {
 	count int
+	size  int // bytes of the text so far
 	line  func(depth int, tag, value string)
 }
+
+// indentation precedes each line of an element, once for each level.
+const indentation = "    "
 
 // genericText returns the text of an encoded GRS-1 record.
 func genericText(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	g := generic{line: func(depth int, tag, value string) {
-		fmt.Fprintf(&b, "%s%s", strings.Repeat("    ", depth), tag)
+		fmt.Fprintf(&b, "%s%s", strings.Repeat(indentation, depth), tag)
 		if value != "" {
-			b.WriteString(" " + strings.ReplaceAll(value, "\n", "\n"+strings.Repeat("    ", depth+1)))
+			b.WriteString(" " + strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(indentation, depth+1)))
 		}
 		b.WriteByte('\n')
 	}}
@@ -55,6 +59,21 @@ func genericTitle(data []byte) (title string, err error) {
 		err = g.elements(e, 0)
 	}
 	return title, err
+}
+
+// errTextSize is the error for a record whose text is too large.
+var errTextSize = fmt.Errorf("%w: the text of the record has more than %d bytes", ber.ErrMalformed, maxTextSize)
+
+// add renders an element. It returns an error if the text of the record would be
+// larger than maxTextSize. Each line of a value is indented, so that the text can
+// be much larger than the record.
+func (g *generic) add(depth int, tag, value string) error {
+	lines := 1 + strings.Count(value, "\n")
+	if g.size += len(tag) + len(value) + lines*(depth+1)*len(indentation); g.size > maxTextSize {
+		return errTextSize
+	}
+	g.line(depth, tag, value)
+	return nil
 }
 
 // elements renders a sequence of tagged elements.
@@ -128,40 +147,46 @@ func (g *generic) content(e ber.Element, depth int, tag string) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case v.Is(6): // subtree [6] SEQUENCE OF TaggedElement, an explicit tag
+	if v.Is(6) { // subtree [6] SEQUENCE OF TaggedElement, an explicit tag
 		subtree, err := v.Only()
+		if err == nil {
+			err = g.add(depth, tag, "")
+		}
 		if err != nil {
 			return err
 		}
-		g.line(depth, tag, "")
 		return g.elements(subtree, depth+1)
+	}
+	if len(v.Value) > maxTextSize { // before the value is converted
+		return errTextSize
+	}
+	text, err := valueText(v)
+	if err != nil {
+		return err
+	}
+	return g.add(depth, tag, text)
+}
+
+// valueText returns the text of the content of an element without a subtree.
+func valueText(v ber.Element) (string, error) {
+	switch {
 	case v.IsUniversal(ber.Integer):
 		n, err := v.Int()
-		g.line(depth, tag, fmt.Sprint(n))
-		return err
+		return fmt.Sprint(n), err
 	case v.IsUniversal(ber.Boolean):
 		b, err := v.Bool()
-		g.line(depth, tag, fmt.Sprint(b))
-		return err
+		return fmt.Sprint(b), err
 	case v.IsUniversal(ber.OID):
-		text, err := v.OID()
-		g.line(depth, tag, text)
-		return err
+		return v.OID()
 	case v.Class == ber.Universal && !v.IsUniversal(ber.External):
 		b, err := v.Bytes()
-		g.line(depth, tag, strings.TrimRight(textform.UTF8(b), "\n"))
-		return err
-	}
-	text := "(external data)"
-	switch {
+		return strings.TrimRight(textform.UTF8(b), "\n"), err
 	case v.Is(1):
-		text, err = quantityText(v)
+		return quantityText(v)
 	case v.Class == ber.Context:
-		text = map[uint32]string{2: "(not there)", 3: "(empty)", 4: "(not requested)", 5: "(diagnostic)"}[v.Tag]
+		return map[uint32]string{2: "(not there)", 3: "(empty)", 4: "(not requested)", 5: "(diagnostic)"}[v.Tag], nil
 	}
-	g.line(depth, tag, text)
-	return err
+	return "(external data)", nil
 }
 
 // quantityText returns the number and the unit of an IntUnit.

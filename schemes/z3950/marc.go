@@ -64,17 +64,20 @@ func parseMARC(b []byte) (m marc, ok bool) {
 // isControl reports whether the field has no indicators and subfields.
 func (f marcField) isControl() bool { return strings.HasPrefix(f.tag, "00") }
 
-// maxTextSize is the maximum size of the text of a record. The fields of a
-// hostile record may overlap.
-const maxTextSize = 8 << 20
+const (
+	maxTextSize = 2 << 20 // bytes of the text of a record, before the conversion to UTF-8
+	maxMARCData = 1 << 20 // bytes of all fields that are shown; those of a hostile record may overlap
+)
 
 // text returns the record as lines: the tag, the indicators and the subfields.
-// It returns false if the text would be larger than maxTextSize.
+// It returns false if the fields have more than maxMARCData bytes. A regular
+// record has at most 99,999.
 func (m marc) text() (text []byte, ok bool) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "LDR    %s\n", printable([]byte(m.leader)))
+	size := 0
 	for _, f := range m.fields {
-		if b.Len()+2*len(f.data) > maxTextSize {
+		if size += len(f.data); size > maxMARCData {
 			return nil, false
 		}
 		if f.isControl() || len(f.data) < 2 {
@@ -110,7 +113,7 @@ func (m marc) title(syntax string) string {
 		tag = "200"
 	}
 	for _, f := range m.fields {
-		if f.tag != tag || len(f.data) < 2 || len(f.data) > maxTextSize {
+		if f.tag != tag || len(f.data) < 2 {
 			continue
 		}
 		var parts []string
