@@ -145,12 +145,17 @@ func TestStartTLS(t *testing.T) {
 // TestPlan checks plans, and that the password is not in them.
 func TestPlan(t *testing.T) {
 	all := ldap.Schemes(ldap.Options{TLS: scheme.TLSRequired})
+	nested := func(levels int) string {
+		return strings.Repeat("(!", levels-1) + "(a=b)" + strings.Repeat(")", levels-1)
+	}
 	for url, want := range map[string]string{
 		host + "dc=x":                   `starttls; search base "dc=x" (objectClass=*)`,
 		"ldaps://h/dc=x?cn?one?(a=b)":   `search one "dc=x" (a=b) cn`,
 		"x500://h/c=GB/o=A%20B":         `starttls; search base "o=A B,c=GB" (objectClass=*)`,
 		host:                            `starttls; search base "" (objectClass=*) * +`,
 		host + "dc=x????bindname=cn=a":  `starttls; search base "dc=x" (objectClass=*)`,
+		host + "dc=x???" + nested(50):   `starttls; search base "dc=x" ` + nested(50),
+		host + "dc=x???" + nested(51):   "invalid-uri: the filter of the URL has more than 50 levels",
 		host + "dc=x????!bindname=cn=a": `starttls; search base "dc=x" (objectClass=*)`,
 	} {
 		req := schemetest.NewRequest(t, url)

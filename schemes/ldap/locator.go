@@ -34,6 +34,7 @@ var scopes = []string{"base", "one", "sub"}
 
 const (
 	maxText       = 16 << 10 // bytes of a name or a filter
+	maxDepth      = 50       // levels of a filter; the encoding of each level is a copy of all inner levels
 	maxAttributes = 200
 	maxAttribute  = 500 // bytes of the name of an attribute
 	defaultFilter = "(objectClass=*)"
@@ -135,12 +136,31 @@ func (l *locator) parseFilter(s string) (err error) {
 	if text == "" {
 		text = defaultFilter
 	}
+	if depthOf(text) > maxDepth {
+		return fetch.BadURL.Errorf("the filter of the URL has more than %d levels", maxDepth)
+	}
 	packet, err := ldap.CompileFilter(text)
 	if err != nil {
 		return fetch.BadURL.Errorf("the filter of the URL is invalid: it has a form such as (cn=a*)")
 	}
 	l.filter = packet.Bytes()
 	return nil
+}
+
+// depthOf returns the number of levels of a filter. Parentheses in values are
+// escaped (RFC 4515 section 3).
+func depthOf(filter string) (deepest int) {
+	depth := 0
+	for _, c := range []byte(filter) {
+		switch c {
+		case '(':
+			depth++
+			deepest = max(deepest, depth)
+		case ')':
+			depth = max(depth-1, 0)
+		}
+	}
+	return deepest
 }
 
 // parseExtensions parses the extensions of a URL. The only known one is
