@@ -62,7 +62,7 @@ func Render(r io.Reader, o Options) (Text, error) {
 	}
 	z := html.NewTokenizer(r)
 	z.SetMaxBuf(maxToken)
-	p := &renderer{o: o, z: z, lines: lineWriter{width: o.Width}}
+	p := &renderer{o: o, z: z, lines: lineWriter{width: o.Width, limit: o.MaxText}}
 	err := p.run()
 	p.endLink()
 	p.lines.finish()

@@ -129,6 +129,12 @@ func TestLimits(t *testing.T) {
 	if err != nil || !got.Truncated || len(got.Body) > 120 || !strings.HasPrefix(got.Body, "start\n\nword") {
 		t.Errorf("got %q, %v", got.Body, err)
 	}
+	for _, lines := range []string{strings.Repeat("\n", 10_000) + "x", strings.Repeat("x\n", 10_000)} {
+		got, err = Render(strings.NewReader(strings.Repeat("<blockquote>", 30)+"<pre>a\n"+lines), Options{MaxText: 1000})
+		if err != nil || !got.Truncated || len(got.Body) > 1200 {
+			t.Errorf("indented lines: got %d bytes, %v, %v", len(got.Body), got.Truncated, err)
+		}
+	}
 	got, err = Render(strings.NewReader("start<p title='"+strings.Repeat("x", 2<<20)+"'>end"), Options{})
 	if err != nil || !got.Truncated || got.Body != "start\n" {
 		t.Errorf("long tag: got %q, %v", got.Body, err)

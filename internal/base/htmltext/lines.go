@@ -11,6 +11,7 @@ import (
 type lineWriter struct {
 	strings.Builder
 	width   int
+	limit   int    // preformatted adds no line if the text is longer than this
 	indent  int    // indent of the next lines, in columns
 	marker  string // mark of a list item, such as "* ", for the next line
 	column  int    // columns used in the current line
@@ -112,13 +113,18 @@ func (w *lineWriter) breakLine(n int) {
 
 // preformatted adds text in which spaces and line ends are kept.
 func (w *lineWriter) preformatted(text string) {
-	for i, line := range strings.Split(text, "\n") {
-		if i > 0 {
+	first := true
+	for line := range strings.SplitSeq(text, "\n") {
+		if w.Len() > w.limit { // each line is indented, so that the text can become much longer
+			return
+		}
+		if !first {
 			if w.gap > 0 || w.column == 0 { // an empty line
 				w.begin()
 			}
 			w.gap = 1
 		}
+		first = false
 		if line != "" {
 			w.begin()
 			w.put(line, tty.Width(line))
