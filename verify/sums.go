@@ -13,8 +13,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// MaxSums is the maximum size of a file with digests in bytes.
-const MaxSums = 32 << 20
+// MaxSums is the maximum size of a file with digests in bytes. The file is kept in
+// memory.
+const MaxSums = 16 << 20
+
+// maxLine is the maximum length of a line in bytes. Longer lines are ignored.
+const maxLine = 64 << 10
 
 // Sums contains the digests of a file such as SHA256SUMS. It is safe for
 // concurrent use.
@@ -59,6 +63,12 @@ func ReadSums(r io.Reader, source string, more ...Algorithm) (*Sums, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ParseSums(text, source, more...)
+}
+
+// ParseSums is like [ReadSums], with the content of the file as text. The Sums
+// refers to text, which must not be modified.
+func ParseSums(text []byte, source string, more ...Algorithm) (*Sums, error) {
 	if len(text) > MaxSums {
 		return nil, fetch.TooLarge.Errorf("%s is longer than %d bytes", source, MaxSums)
 	}
@@ -92,6 +102,9 @@ func (s *Sums) line(offset int) (line string, next int) {
 	next = len(s.text)
 	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
 		rest, next = rest[:i], offset+i+1
+	}
+	if len(rest) > maxLine {
+		return "", next
 	}
 	return strings.TrimSuffix(string(rest), "\r"), next
 }

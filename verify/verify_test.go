@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -227,7 +228,7 @@ func TestManySums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, err := s.Find("f500000"); err != nil || d[0].String() != fmt.Sprintf("md5=%032x", 500000) {
+		if d, err := s.Find("f300000"); err != nil || d[0].String() != fmt.Sprintf("md5=%032x", 300000) {
 			t.Error(d, err)
 		}
 	})
@@ -235,6 +236,22 @@ func TestManySums(t *testing.T) {
 	endless := io.MultiReader(bytes.NewReader(b.Bytes()), strings.NewReader(strings.Repeat("x\n", MaxSums)))
 	if _, err := ReadSums(endless, "x"); fetch.FaultOf(err) != fetch.TooLarge {
 		t.Error(err)
+	}
+}
+
+// TestSumsMemory checks that the text of a list is not copied, and that a line of
+// many megabytes is not converted.
+func TestSumsMemory(t *testing.T) {
+	long := append(bytes.Repeat([]byte("x"), MaxSums-100), "\n"+vectors["sha256"]+"  f\n"...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s, err := ParseSums(long, "SHA256SUMS")
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > MaxSums/2 {
+		t.Fatalf("%d bytes allocated, %v", used, err)
+	}
+	if d, err := s.Find("f"); err != nil || len(d) != 1 {
+		t.Errorf("got %v, %v", d, err)
 	}
 }
 

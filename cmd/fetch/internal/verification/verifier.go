@@ -1,7 +1,6 @@
 package verification
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -132,7 +131,7 @@ func (v *Verifier) loadSums(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	s, err := verify.ReadSums(bytes.NewReader(text), name, blake.Algorithms()...)
+	s, err := verify.ParseSums(text, name, blake.Algorithms()...)
 	if err == nil {
 		v.sums = append(v.sums, s)
 	}
