@@ -2,6 +2,7 @@ package rules
 
 import (
 	"database/sql"
+	"fmt"
 	"iter"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
@@ -114,13 +115,18 @@ func ScanLine(scan func(...any) error) (line []byte, id int64, err error) {
 
 // Pages returns an iterator over rows. It calls read for each page with the
 // number of the last row, or 0 for the first page. The result more is false for
-// the last page.
+// the last page. If the rows do not ascend, the sequence ends with an error that
+// wraps frontier.ErrDamaged: a hostile database could send the same page forever.
 func Pages[T any](read func(after int64) (page []T, last int64, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for after, more := int64(0), true; more; {
 			var page []T
 			var err error
-			if page, after, more, err = read(after); err != nil {
+			last := after
+			if page, after, more, err = read(last); err == nil && more && after <= last {
+				err = fmt.Errorf("%w: row %d follows row %d", frontier.ErrDamaged, after, last)
+			}
+			if err != nil {
 				var none T
 				yield(none, err)
 				return
