@@ -155,7 +155,7 @@ func DAVURL(u uri.URI) uri.URI {
 
 // Limits of a response to PROPFIND.
 const (
-	maxDAVToken = 1 << 20 // bytes of a tag or a text
+	maxDAVToken = 256 << 10 // bytes of a tag or a text
 	maxDAVText  = 16 << 10
 	maxDAVDepth = 50
 )

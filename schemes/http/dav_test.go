@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -233,5 +234,19 @@ func TestDAVLogin(t *testing.T) {
 		if err != nil || got != test.want {
 			t.Errorf("%s: login for %q, want %q: %v", test.name, got, test.want, err)
 		}
+	}
+}
+
+// TestDAVAttributes reads a tag with as many attributes as fit. Each of them takes
+// many times its size.
+func TestDAVAttributes(t *testing.T) {
+	list := "<D:multistatus xmlns:D='DAV:'><x " + strings.Repeat("a='' ", maxDAVToken/5-100) + "/></D:multistatus>"
+	m := newMultistatus(strings.NewReader(list), uri.MustParse("dav://h/"))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := m.next()
+	runtime.ReadMemStats(&after)
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; err != io.EOF || used > 32 {
+		t.Errorf("%d MiB allocated, %v", used, err)
 	}
 }
