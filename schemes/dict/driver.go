@@ -9,10 +9,10 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -200,7 +200,7 @@ func faultOf(code int) fetch.Fault {
 // command.
 func statusError(verb string, r line.Reply) error {
 	fault := faultOf(r.Code)
-	err := fault.Errorf("%s: %d %s", verb, r.Code, tty.Escape(r.Lines[0]))
+	err := fault.Errorf("%s: %d %s", verb, r.Code, textform.Excerpt(r.Lines[0]))
 	return &fetch.Error{Code: r.Code, Err: sessions.NeedLogin(fault, err)}
 }
 

@@ -124,7 +124,7 @@ func phoneFault(text []byte) error {
 	case code == 507, code == 512, code == 515, code == 599:
 		fault = fetch.BadURL // unknown field, or no indexed field in the query
 	}
-	return fault.Errorf("phone book server replied: %s", tty.Escape(strings.TrimSpace(rest)))
+	return fault.Errorf("phone book server replied: %s", textform.Excerpt(strings.TrimSpace(rest)))
 }
 
 // phoneEntries parses the response of a phone book server as a listing with one

@@ -10,8 +10,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
-	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -152,7 +152,7 @@ func (d *driver) readError(req *fetch.Request, resp *fetch.Response, s *sessions
 	if message == "" {
 		message = cmp.Or(strings.TrimSpace(first), "no error message")
 	}
-	resp.Fault = plusFault(resp.Code).Errorf("server replied: %s", tty.Escape(message))
+	resp.Fault = plusFault(resp.Code).Errorf("server replied: %s", textform.Excerpt(message))
 	return resp, nil
 }
 

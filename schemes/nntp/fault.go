@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // faultOf returns the fault for a negative status code (RFC 3977 3.2.1).
@@ -41,6 +41,6 @@ func statusError(verb string, r line.Reply) error {
 	if r.Code == 502 && strings.Contains(strings.ToLower(r.Lines[0]), "too many") {
 		fault = fetch.TryLater // some servers reply "too many connections"
 	}
-	err := fault.Errorf("%s: %d %s", verb, r.Code, tty.Escape(r.Lines[0]))
+	err := fault.Errorf("%s: %d %s", verb, r.Code, textform.Excerpt(r.Lines[0]))
 	return &fetch.Error{Code: r.Code, Err: sessions.NeedLogin(fault, err)}
 }

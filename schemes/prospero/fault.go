@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/prospero/ardp"
 	"github.com/anyurl/fetch/internal/wire/prospero/message"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // failures maps the keywords of FAILURE lines to classes of errors.
@@ -28,7 +28,7 @@ const notADirectory = "NOT-A-DIRECTORY"
 // refusal returns the error that a line of a reply reports. It returns nil for
 // other lines.
 func refusal(l message.Line) error {
-	text := tty.Escape(strings.Join(l.Tokens, " "))
+	text := textform.Excerpt(strings.Join(l.Tokens, " "))
 	switch l.Token(0) {
 	case "FAILURE":
 		if f, ok := failures[l.Token(1)]; ok {

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -90,7 +91,7 @@ func (l *link) methodNames() string {
 	if names == nil {
 		return "there is none"
 	}
-	return strings.Join(names, ", ")
+	return textform.Excerpt(strings.Join(names, ", "))
 }
 
 // check compares the attributes of an object with the fields of its URL.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/prospero/ardp"
 	"github.com/anyurl/fetch/internal/wire/prospero/message"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 type driver struct{ env fetch.Env }
@@ -136,7 +136,7 @@ func (r *reply) isAside(l message.Line) bool {
 	switch l.Token(0) {
 	case "VERSION", "SUCCESS":
 	case "WARNING":
-		r.note("server replied: %s", tty.Escape(strings.Join(l.Tokens, " ")))
+		r.note("server replied: %s", textform.Excerpt(strings.Join(l.Tokens, " ")))
 	default:
 		return false
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // Kinds of datagrams (RFC 1350 section 5 and RFC 2347).
@@ -111,7 +111,7 @@ type agreement struct {
 func (q request) parseOptions(p []byte) (agreement, error) {
 	a := agreement{block: defaultBlock, size: -1}
 	reject := func(name, value string) (agreement, error) {
-		return a, fetch.Protocol.Errorf("server sent the invalid option %s=%s", tty.Escape(name), tty.Escape(value))
+		return a, fetch.Protocol.Errorf("server sent the invalid option %s=%s", textform.Excerpt(name), textform.Excerpt(value))
 	}
 	seen := map[string]bool{}
 	for len(p) > 0 {
@@ -160,6 +160,6 @@ func (k packet) fault() error {
 	case codeIllegal, codeID, codeOptions:
 		class = fetch.Protocol
 	}
-	err := class.Errorf("server sent error %d: %s", k.block, tty.Escape(text))
+	err := class.Errorf("server sent error %d: %s", k.block, textform.Excerpt(text))
 	return &fetch.Error{Code: int(k.block), Err: err}
 }

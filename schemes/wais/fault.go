@@ -33,5 +33,5 @@ func diagnosis(d z3950.Diagnostic) error {
 	default:
 		f = fetch.Denied
 	}
-	return f.Errorf("server replied: %s (%s)", tty.Escape(text), tty.Escape(d.Code))
+	return f.Errorf("server replied: %s (%s)", textform.Excerpt(text), tty.Escape(d.Code))
 }

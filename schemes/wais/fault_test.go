@@ -73,6 +73,14 @@ func TestUnexpectedResponse(t *testing.T) {
 	})
 }
 
+// TestLongDiagnostic checks that a server cannot cause a long error.
+func TestLongDiagnostic(t *testing.T) {
+	client, _ := serve(t, ready(faultnet.Send(message(diagnostic("SB", strings.Repeat("\x1b", 60_000))))))
+	if r := get(t.Context(), t, client, host+known); fetch.FaultOf(r.Err) != fetch.NotFound || len(r.Err.Error()) > 2000 {
+		t.Errorf("got %v with %d bytes", fetch.FaultOf(r.Err), len(r.Err.Error()))
+	}
+}
+
 // TestFaults checks the fault and the time limit for each error of a server or
 // the network.
 func TestFaults(t *testing.T) {

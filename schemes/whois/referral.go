@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -46,7 +46,7 @@ func (r *result) parse(line string) {
 	if !r.found && line != "" {
 		r.found = line[0] != '%' && line[0] != '#'
 		if r.fault == nil && isMissing(line) {
-			r.fault = fetch.NotFound.Errorf("%s", tty.Escape(line))
+			r.fault = fetch.NotFound.Errorf("%s", textform.Excerpt(line))
 		}
 	}
 	key, value, ok := strings.Cut(line, ":")
@@ -90,7 +90,7 @@ func isMissing(line string) bool {
 // the trace.
 func (r result) location(req *fetch.Request) uri.URI {
 	if r.registrar != "" {
-		req.Trace.Notef("the registrar has its own server: %s", tty.Escape(r.registrar))
+		req.Trace.Notef("the registrar has its own server: %s", textform.Excerpt(r.registrar))
 	}
 	if r.server == "" {
 		return uri.URI{}
@@ -98,7 +98,7 @@ func (r result) location(req *fetch.Request) uri.URI {
 	to := r.server
 	if scheme, rest, ok := strings.Cut(to, "://"); ok {
 		if !strings.EqualFold(scheme, "whois") {
-			req.Trace.Notef("the referral is not followed, because its scheme is not whois: %s", tty.Escape(to))
+			req.Trace.Notef("the referral is not followed, because its scheme is not whois: %s", textform.Excerpt(to))
 			return uri.URI{}
 		}
 		to = rest
@@ -109,7 +109,7 @@ func (r result) location(req *fetch.Request) uri.URI {
 	}
 	_, user := u.Userinfo()
 	if err != nil || u.Host() == "" || u.Path() != "/" || user {
-		req.Trace.Notef("the referral is not followed, because its server is invalid: %s", tty.Escape(r.server))
+		req.Trace.Notef("the referral is not followed, because its server is invalid: %s", textform.Excerpt(r.server))
 		return uri.URI{}
 	}
 	if u, err = u.WithPath(req.URL.Path()); err != nil {

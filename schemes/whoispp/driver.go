@@ -10,10 +10,10 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // A driver executes requests for whois++ URLs.
@@ -172,5 +172,5 @@ func messageError(code int, text string) error {
 	case code < 500:
 		fault = fetch.TryLater
 	}
-	return &fetch.Error{Code: code, Err: fault.Errorf("server: %s", tty.Escape(text))}
+	return &fetch.Error{Code: code, Err: fault.Errorf("server: %s", textform.Excerpt(text))}
 }

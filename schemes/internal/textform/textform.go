@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/line"
 )
 
@@ -18,6 +19,23 @@ func IsControl(r rune) bool { return r < ' ' || r == 0x7f }
 // HasControl reports whether s contains an ASCII control character, such as a
 // line break that would end a command.
 func HasControl(s string) bool { return strings.ContainsFunc(s, IsControl) }
+
+// maxExcerpt is the maximum length of an excerpt in bytes, before it is escaped.
+const maxExcerpt = 300
+
+// Excerpt returns the start of a text of a server, for an error or a note. Control
+// characters are escaped. A server must not be able to fill a terminal or a log
+// with one reply.
+func Excerpt(text string) string {
+	if len(text) <= maxExcerpt {
+		return tty.Escape(text)
+	}
+	n := maxExcerpt
+	for n > maxExcerpt-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return tty.Escape(text[:n]) + "…"
+}
 
 // UTF8 returns a text in UTF-8. A text that is not valid UTF-8 is converted from
 // ISO 8859-1, which servers of old protocols use.

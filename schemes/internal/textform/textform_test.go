@@ -41,6 +41,21 @@ func TestHasControl(t *testing.T) {
 	}
 }
 
+func TestExcerpt(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"short", "a\x1bb", `a\x1bb`},
+		{"the longest text", strings.Repeat("x", 300), strings.Repeat("x", 300)},
+		{"long", strings.Repeat("x", 1<<20), strings.Repeat("x", 300) + "…"},
+		{"a character at the end", strings.Repeat("x", 298) + "€uro", strings.Repeat("x", 298) + "…"},
+		{"no UTF-8", strings.Repeat("x", 200) + strings.Repeat("\x80", 200), ""},
+	} {
+		got := Excerpt(c.in)
+		if c.want != "" && got != c.want || len(got) > 4*300+len("…") || strings.ContainsAny(got, "\x1b\x80") {
+			t.Errorf("%s: got %q", c.name, got)
+		}
+	}
+}
+
 func TestLines(t *testing.T) {
 	failed := errors.New("failed")
 	for _, c := range []struct {
