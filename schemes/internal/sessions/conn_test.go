@@ -124,6 +124,57 @@ func TestSessionStates(t *testing.T) {
 	}
 }
 
+// TestReplyTimeout tests that a read fails after the timeout, and that zero
+// removes an earlier timeout.
+func TestReplyTimeout(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		limits []time.Duration // of successive calls
+		fails  bool
+	}{
+		{"a limit", []time.Duration{time.Second}, true},
+		{"no limit", []time.Duration{0}, false},
+		{"a removed limit", []time.Duration{time.Second, 0}, false},
+		{"a limit that is long enough", []time.Duration{time.Second, 3 * time.Second}, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			local, remote := net.Pipe()
+			defer local.Close()
+			time.AfterFunc(2*time.Second, func() { remote.Write([]byte("x")); remote.Close() })
+			conn := NewConn(local, nil, "")
+			for _, limit := range c.limits {
+				conn.SetReplyTimeout(limit)
+			}
+			if _, err := conn.Read(make([]byte, 1)); (err != nil) != c.fails {
+				t.Errorf("%s: got %v", c.name, err)
+			}
+			local.Close() // ends a Write that waits
+		})
+	}
+}
+
+// TestTraceOfNothing tests that a Trace receives no empty texts.
+func TestTraceOfNothing(t *testing.T) {
+	local, remote := net.Pipe()
+	defer local.Close()
+	go func() {
+		io.CopyN(io.Discard, remote, 4)
+		remote.Close()
+	}()
+	report := func(p []byte) {
+		if len(p) == 0 {
+			t.Error("reported nothing")
+		}
+	}
+	conn := NewConn(local, &trace.Trace{Sent: report, Received: report}, "")
+	if err := conn.Send([]byte("NOOP"), nil); err != nil { // a command that the trace must not show
+		t.Error(err)
+	}
+	if n, err := conn.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Errorf("got %d, %v", n, err)
+	}
+}
+
 // TestStart tests that a session is closed if its handshake fails.
 func TestStart(t *testing.T) {
 	for _, c := range []struct {

@@ -101,7 +101,9 @@ func TestDo(t *testing.T) {
 // reuse the session.
 func TestDoCanceled(t *testing.T) {
 	cause := errors.New("why")
-	for _, at := range []string{"open", "use", "after use", "end"} {
+	for at, want := range map[string]string{
+		"open": "close new", "use": "abort new, abort new", "after use": "abort new, abort new", "end": "abort new",
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := &Pool[*fakeSession]{Done: t.Context().Done()}
 			var log []string
@@ -132,7 +134,10 @@ func TestDoCanceled(t *testing.T) {
 				lease.End(at == "after use")
 			}
 			if _, ok := p.popIdle("k"); ok || len(p.idle)+len(p.servers) > 0 {
-				t.Errorf("%s: the pool has kept a session: %v", at, log)
+				t.Errorf("%s: the pool has kept a session", at)
+			}
+			if got := strings.Join(log, ", "); got != want {
+				t.Errorf("%s: got %s, want %s", at, got, want)
 			}
 			cancel(nil)
 		})

@@ -199,9 +199,7 @@ func (p *Pool[S]) add(key string, e idleSession[S], idle time.Duration) (surplus
 	}
 	p.idle[key] = append(p.idle[key], e)
 	p.count++
-	if n := len(p.idle[key]) - limit; n > 0 {
-		surplus = p.removeIdle(key, 0, n)
-	}
+	surplus = p.removeIdle(key, 0, max(len(p.idle[key])-limit, 0))
 	if p.MaxIdle > 0 && p.count > p.MaxIdle {
 		surplus = append(surplus, p.removeOldest())
 	}

@@ -113,6 +113,14 @@ func TestMaxIdle(t *testing.T) {
 		expectIdle(t, p, "k", "")
 		expectIdle(t, p, "m", "d")
 		expectIdle(t, p, "m", "c")
+		e, f, g := &conn{name: "e"}, &conn{name: "f"}, &conn{name: "g"}
+		for _, s := range []*conn{e, f, g} { // after sessions were used again
+			p.Put("m", s)
+			time.Sleep(time.Second)
+		}
+		if e.closed.Load() != 1 || f.closed.Load() != 0 {
+			t.Error("the limit has changed")
+		}
 	})
 }
 

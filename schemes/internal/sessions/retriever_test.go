@@ -2,8 +2,10 @@ package sessions
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
+	"net/netip"
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
@@ -104,6 +106,36 @@ func TestRetrieverCanceled(t *testing.T) {
 	r := Retriever[*Conn]{Pool: new(Pool[*Conn]), Env: fetch.Env{Net: n}, Request: new(fetch.Request)}
 	if _, err := r.Do(ctx, nil); err != why || n.dials != 0 {
 		t.Errorf("%v, %d dials", err, n.dials)
+	}
+}
+
+// TestRetrieverAddress tests that a response has the TLS state of its session,
+// unless the driver has described another connection.
+func TestRetrieverAddress(t *testing.T) {
+	state := &tls.ConnectionState{ServerName: "h"}
+	failed := errors.New("failed")
+	for _, c := range []struct {
+		name string
+		resp *fetch.Response // of the driver
+		err  error
+		tls  *tls.ConnectionState
+	}{
+		{"no address", new(fetch.Response), nil, state},
+		{"the driver has set an address", &fetch.Response{Peer: netip.MustParseAddr("192.0.2.1")}, nil, nil},
+		{"failed", nil, failed, nil},
+	} {
+		r := Retriever[*Conn]{
+			Pool: new(Pool[*Conn]), Env: fetch.Env{Net: &pipeNet{t: t}}, Request: new(fetch.Request),
+			New:  func(conn *Conn) *Conn { return conn },
+			Open: func(_ context.Context, conn *Conn, _ *fetch.Credential) error { conn.TLS = state; return nil },
+		}
+		resp, err := r.Do(t.Context(), func(l *Lease[*Conn]) (*fetch.Response, error) {
+			l.End(false)
+			return c.resp, c.err
+		})
+		if resp != c.resp || err != c.err || resp != nil && resp.TLS != c.tls {
+			t.Errorf("%s: got %v, %v", c.name, resp, err)
+		}
 	}
 }
 
