@@ -173,32 +173,46 @@ func TestCapacityOfStoppedServer(t *testing.T) {
 }
 
 // TestCapacityOfLongBody tests a server that answers on a second session only
-// after a long body. The retry of the second request waits for the first one.
+// after a long body. The retry of the second request waits for the first one, but
+// not longer than SlotTimeout.
 func TestCapacityOfLongBody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &Pool[*heldSession]{Done: t.Context().Done(), NoGreeting: true}
-		sv := limitedServer{places: make(chan bool, 1)}
-		var mu sync.Mutex
-		var first *Lease[*heldSession]
-		open := func() (*heldSession, error) { return &heldSession{server: &sv}, nil }
-		p.Do(t.Context(), "h", nil, open, func(l *Lease[*heldSession]) error {
-			sv.places <- true
-			first, l.Session.held = l, true
-			l.Answered()
-			return nil
+	for _, c := range []struct {
+		name    string
+		body    time.Duration
+		want    error         // of the retry
+		longest time.Duration // of the retry
+	}{
+		{"ends while the retry waits", 50 * time.Second, nil, 21 * time.Second},
+		{"ends after the retry", 200 * time.Second, fetch.Timeout, 91 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &Pool[*heldSession]{Done: t.Context().Done(), NoGreeting: true}
+				sv := limitedServer{places: make(chan bool, 1)}
+				var mu sync.Mutex
+				var first *Lease[*heldSession]
+				open := func() (*heldSession, error) { return &heldSession{server: &sv}, nil }
+				p.Do(t.Context(), "h", nil, open, func(l *Lease[*heldSession]) error {
+					sv.places <- true
+					first, l.Session.held = l, true
+					l.Answered()
+					return nil
+				})
+				time.AfterFunc(c.body, func() { first.End(true) })
+				notes := 0
+				trace := &trace.Trace{Note: func(string) { notes++ }}
+				if err := sv.request(t.Context(), p, "h", &mu, trace); fetch.FaultOf(err) != fetch.Timeout {
+					t.Errorf("got %v", err)
+				}
+				start := time.Now()
+				err := sv.request(t.Context(), p, "h", &mu, trace)
+				if took := time.Since(start); fetch.FaultOf(err) != fetch.FaultOf(c.want) || took > c.longest || notes != 1 {
+					t.Errorf("got %v after %v, and %d notes", err, took, notes)
+				}
+				time.Sleep(c.body)
+			})
 		})
-		time.AfterFunc(50*time.Second, func() { first.End(true) })
-		noted := ""
-		notes := &trace.Trace{Note: func(s string) { noted = s }}
-		if err := sv.request(t.Context(), p, "h", &mu, notes); fetch.FaultOf(err) != fetch.Timeout {
-			t.Errorf("got %v", err)
-		}
-		start := time.Now()
-		err := sv.request(t.Context(), p, "h", &mu, notes)
-		if took := time.Since(start); err != nil || took > 21*time.Second || noted == "" {
-			t.Errorf("got %v after %v, note %q", err, took, noted)
-		}
-	})
+	}
 }
 
 // TestCapacityOfReplacedSession tests that a replaced session does not count as
