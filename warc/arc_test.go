@@ -161,6 +161,14 @@ func TestARCHeader(t *testing.T) {
 		{"no seconds, no address, no type", "ftp://h/ - 202001020304 no-type 0", "ARC 1|resource|ftp://h/|2020-01-02T03:04:00Z|||0"},
 		{"impossible date", "http://h/ 0.0.0.0 20201302030405 text/html 1", "ARC 1|resource|http://h/|||text/html|1"},
 		{"CRLF", "http://h/ 0.0.0.0 20200102030405 text/html 1\r", "ARC 1|resource|http://h/|2020-01-02T03:04:05Z||text/html|1"},
+		{"version 2 without a status", "dns:h 192.0.2.1 20200102030405 text/dns - - - 400 a.arc 5",
+			"ARC 2|resource|dns:h|2020-01-02T03:04:05Z|192.0.2.1|text/dns|5"},
+		{"version 1, as many words as version 2", "http://h/ 192.0.2.1 20200102030405 a b c d 5 e 18",
+			"ARC 1|resource|http://h/|2020-01-02T03:04:05Z|192.0.2.1|a b c d 5 e|18"},
+		{"a scheme with the first letter", "afp://h/ 192.0.2.1 20200102030405 x 1", "ARC 1|resource|afp://h/|2020-01-02T03:04:05Z|192.0.2.1|x|1"},
+		{"a scheme with the last letter", "z39.50r://h/ 192.0.2.1 20200102030405 x 1", "ARC 1|resource|z39.50r://h/|2020-01-02T03:04:05Z|192.0.2.1|x|1"},
+		{"a scheme without a letter", "[://h/ 192.0.2.1 20200102030405 x 1", ""},
+		{"an empty block", "http://h/ 192.0.2.1 20200102030405 x 0", "ARC 1|resource|http://h/|2020-01-02T03:04:05Z|192.0.2.1|x|0"},
 		{"no URL", "h 192.0.2.1 20200102030405 text/html 18", ""},
 		{"no address", "http://h/ x 20200102030405 text/html 18", ""},
 		{"no date", "http://h/ 192.0.2.1 2020 text/html 18", ""},
@@ -180,6 +188,22 @@ func TestARCHeader(t *testing.T) {
 	}
 }
 
+// TestARCTypes checks which records are HTTP responses.
+func TestARCTypes(t *testing.T) {
+	var got []string
+	r := NewReader(strings.NewReader(arcVersion2))
+	for h, err := r.Next(); err != io.EOF; h, err = r.Next() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(h.Type())+" "+h.Get("Content-Type"))
+	}
+	want := "warcinfo text/plain, response application/http;msgtype=response, resource text/dns, resource text/html"
+	if text := strings.Join(got, ", "); text != want {
+		t.Errorf("got %s", text)
+	}
+}
+
 // TestHostileARC reads damaged ARC files. The Reader continues with the next
 // intact record.
 func TestHostileARC(t *testing.T) {
@@ -191,6 +215,8 @@ func TestHostileARC(t *testing.T) {
 		members          bool // the file is also read with each record in a gzip member
 	}{
 		{"negative length", strings.Replace(one, " 5\n", " -5\n", 1) + two, "error /2", true},
+		{"negative length, then an empty block", strings.Replace(one, " 5\n", " -5\n", 1) + strings.Replace(two, " 5\nhello", " 0\n", 1) + one,
+			"error /2 /1", false},
 		{"length of another type", strings.Replace(one, " 5\n", " five\n", 1) + two, "error /2", true},
 		{"number that is too large", strings.Replace(one, " 5\n", " 99999999999999999999\n", 1) + two, "error /2", true},
 		{"length behind the end of the file", strings.Replace(one, " 5\n", " 500\n", 1) + two, "/1 error /2", true},

@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -56,13 +57,50 @@ func TestCutSimple(t *testing.T) {
 // TestNormalizeDomain checks hosts with characters that are not ASCII. U+0080 is
 // the first of them.
 func TestNormalizeDomain(t *testing.T) {
-	for host, want := range map[string]string{"B\u00fccher.example": "xn--bcher-kva.example", "b%C3%BCcher.example": "xn--bcher-kva.example", "under_score.example": "under_score.example", "%C2%80.example": "-"} {
+	for host, want := range map[string]string{"B\u00fccher.example": "xn--bcher-kva.example", "b%C3%BCcher.example": "xn--bcher-kva.example", "under_score.example": "under_score.example", "%C2%80.example": "-",
+		strings.Repeat("a", maxHost): strings.Repeat("a", maxHost), strings.Repeat("a", maxHost+1): "-"} {
 		got, ok := normalizeDomain(host)
 		if !ok {
 			got = "-"
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", host, got, want)
+		}
+	}
+}
+
+// TestLineSize checks that each string of a line counts.
+func TestLineSize(t *testing.T) {
+	for name, l := range map[string]Line{
+		"key": {Key: "1234567"}, "timestamp": {Timestamp: "1234567"}, "URL": {URL: "1234567"}, "media type": {Media: "1234567"},
+		"status": {Status: "1234567"}, "digest": {Digest: "1234567"}, "file": {File: "1234567"},
+	} {
+		if n := l.size(); n != 7 {
+			t.Errorf("%s: %d bytes, want 7", name, n)
+		}
+	}
+}
+
+// TestAllowReread checks the limit for bytes that are read again. They also count
+// as processed.
+func TestAllowReread(t *testing.T) {
+	for _, tc := range []struct {
+		name         string
+		once, reread int64 // bytes processed so far
+		want         bool
+	}{
+		{"nothing", 0, 0, true},
+		{"the minimum", 0, minReread, true},
+		{"more than the minimum", 0, minReread + 1, false},
+		{"as much as a file permits", 100, minReread + 100*rereadFactor, true},
+		{"more than a file permits", 100, minReread + 100*rereadFactor + 1, false},
+	} {
+		s := &source{processed: tc.once + tc.reread, reread: tc.reread}
+		if got := s.allowReread(10); got != tc.want || s.exhausted == tc.want || tc.want != (s.reread == tc.reread+10) {
+			t.Errorf("%s: %v, %d bytes read again", tc.name, got, s.reread)
+		}
+		if s.processed += 1 << 40; s.allowReread(0) != tc.want {
+			t.Errorf("%s: the result has changed", tc.name)
 		}
 	}
 }

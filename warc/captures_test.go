@@ -54,6 +54,66 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// TestKeptLines checks how many lines are kept, and that they are the nearest
+// ones. Replay opens at most maxOpened of them. Another one shows that there are
+// more.
+func TestKeptLines(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		count int
+		size  int // of each line
+		want  int
+	}{
+		{"as many as are kept", 2 * maxOpened, 100, 2 * maxOpened},
+		{"one more", 2*maxOpened + 1, 100, maxOpened + 1},
+		{"as long as are kept", 2 * maxKept / (64 << 10), 64 << 10, 2 * maxKept / (64 << 10)},
+		{"one more long line", 2*maxKept/(64<<10) + 1, 64 << 10, maxKept / (64 << 10)},
+		{"a line that is longer than the limit", 1, 2*maxKept + 1, 1},
+		{"two of these lines", 2, 2*maxKept + 1, 1},
+	} {
+		n := nearest{Archive: &Archive{}}
+		for i := range tc.count {
+			l := Line{Key: "k", Timestamp: fmt.Sprint(20200101000000 + i)}
+			l.Digest = strings.Repeat("x", tc.size-l.size())
+			n.add(l)
+		}
+		lines := n.sorted()
+		if len(lines) != tc.want || n.size != tc.want*tc.size {
+			t.Errorf("%s: kept %d lines with %d bytes, want %d", tc.name, len(lines), n.size, tc.want)
+		}
+		for i, l := range lines {
+			if want := fmt.Sprint(20200101000000 + tc.count - 1 - i); l.Timestamp != want {
+				t.Errorf("%s: line %d is %s, want %s", tc.name, i, l.Timestamp, want)
+				break
+			}
+		}
+	}
+}
+
+// TestNoteSuccess checks for which captures a note mentions a successful one.
+func TestNoteSuccess(t *testing.T) {
+	for _, tc := range []struct {
+		name, other, chosen string // status codes
+		want                bool
+	}{
+		{"an error of the client", "200", "400", true},
+		{"an error of the server", "200", "599", true},
+		{"no error", "200", "399", false},
+		{"an unknown code", "200", "600", false},
+		{"no code", "200", "", false},
+		{"a success", "200", "204", false},
+		{"no other success", "302", "404", false},
+	} {
+		n := nearest{Archive: &Archive{}}
+		n.add(Line{Key: "k", Timestamp: "20200101000000", Status: tc.other})
+		noted := false
+		n.noteSuccess(&trace.Trace{Note: func(string) { noted = true }}, Line{Status: tc.chosen})
+		if noted != tc.want {
+			t.Errorf("%s: noted: %v", tc.name, noted)
+		}
+	}
+}
+
 // TestLongLines verifies that a forged index with long lines uses little memory.
 func TestLongLines(t *testing.T) {
 	if testing.Short() {

@@ -138,6 +138,22 @@ func BenchmarkParseLine(b *testing.B) {
 	}
 }
 
+// TestLineStatus checks the status in the line of an HTTP response.
+func TestLineStatus(t *testing.T) {
+	for _, tc := range []struct{ name, block, want string }{
+		{"a status", "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nhello", "404 text/plain"},
+		{"no media type", "HTTP/1.1 200 OK\r\n\r\nhello", "200 "},
+		{"no header", "text without a header", " "},
+		{"no block", "", " "},
+	} {
+		for l, err := range Lines("a.warc", strings.NewReader(web(1, "", tc.block))) {
+			if got := l.Status + " " + l.Media; err != nil || got != tc.want {
+				t.Errorf("%s: %q, %v, want %q", tc.name, got, err, tc.want)
+			}
+		}
+	}
+}
+
 // TestParseTimestamp parses the timestamps of dates with reduced precision.
 func TestParseTimestamp(t *testing.T) {
 	for date, want := range map[string]string{

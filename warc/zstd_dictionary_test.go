@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -15,6 +16,66 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 )
+
+// TestDictionary reads the records of files with a dictionary, in sequence and
+// at their offsets, and replays records of files with different dictionaries in
+// turn.
+func TestDictionary(t *testing.T) {
+	records := zstdRecords(8)
+	dir := t.TempDir()
+	var paths []string
+	for i, history := range []string{"", records[1] + records[2], "compressed" + records[5]} {
+		file := encodeZstd(t, records)
+		if history != "" {
+			var samples [][]byte
+			for _, text := range records {
+				samples = append(samples, []byte(text))
+			}
+			dictionary, err := zstd.BuildDict(zstd.BuildDictOptions{ID: uint32(1000 + i), Contents: samples, History: []byte(history)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file = encodeZstd(t, records, zstd.WithEncoderDict(dictionary))
+			if strings.HasPrefix(history, "compressed") {
+				dictionary = encodeZstd(t, []string{string(dictionary)})
+			}
+			file = append(skippable(0x5d, dictionary), file...)
+		}
+		checkZstdRecords(t, file, records)
+		path := filepath.Join(dir, fmt.Sprintf("%d.warc.zst", i))
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	a, err := Open(paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	req := &fetch.Request{URL: uri.MustParse("http://h.example/5")}
+	for range 2 {
+		n := 0
+		for l, err := range a.Lookup(req.URL) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := a.Replay(t.Context(), req, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if err != nil || !strings.Contains(string(body), "Page 5<") {
+				t.Errorf("%s: got %q, %v", l.File, body, err)
+			}
+			resp.Body.Close()
+			n++
+		}
+		if n != len(paths) {
+			t.Errorf("%d captures, want %d", n, len(paths))
+		}
+	}
+}
 
 // TestDictionaryCache replays records of several files with dictionaries in
 // turn.

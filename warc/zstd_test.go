@@ -268,6 +268,8 @@ func TestHostileZstd(t *testing.T) {
 		{"content of an exbibyte", bytes.NewReader(append([]byte(zstdMagic+"\xe0\x00\x00\x00\x00\x00\x00\x00\x10\x01\x00\x00"), good...)), "window of more than", fetch.Mismatch},
 		{"unknown dictionary", bytes.NewReader(append([]byte(zstdMagic+"\x21\x07\x05\x29\x00\x00hello"), good...)), "requires the dictionary 7", fetch.Mismatch},
 		{"dictionary of 4 GiB", bytes.NewReader(append([]byte(dictionaryFrame+"\xff\xff\xff\xff"), good...)), "the limit is", fetch.Mismatch},
+		{"dictionary that is a byte too large", bytes.NewReader(append([]byte(dictionaryFrame+"\x01\x00\x80\x00"), good...)), "the limit is", fetch.Mismatch},
+		{"truncated dictionary of the maximum size", bytes.NewReader(append([]byte(dictionaryFrame+"\x00\x00\x80\x00"), good...)), "unexpected EOF", fetch.Truncated},
 		{"dictionary that expands", bytes.NewReader(append(skippable(0x5d, encodeZstd(t, []string{strings.Repeat("x", 64<<20)})), good...)), "cannot be decompressed", fetch.Mismatch},
 		{"dictionary of another format", bytes.NewReader(append(skippable(0x5d, []byte("text of a dictionary")), good...)), "contains no dictionary", fetch.Mismatch},
 		{"truncated dictionary", strings.NewReader(dictionaryFrame + "\x00\x10\x00\x00abc"), "unexpected EOF", fetch.Truncated},
@@ -302,6 +304,18 @@ func TestHostileZstd(t *testing.T) {
 				t.Errorf("allocated %d KiB", used>>10)
 			}
 		})
+	}
+}
+
+// TestTruncatedZstdHeader truncates the longest header of a frame at each byte.
+func TestTruncatedZstdHeader(t *testing.T) {
+	head := zstdMagic + "\xc3" + "\x58" + "\x07\x00\x00\x00" + "\x05\x00\x00\x00\x00\x00\x00\x00"
+	for size := len(zstdMagic); size < len(head); size++ {
+		_, err := NewReader(strings.NewReader(head[:size])).Next()
+		var damage *Error
+		if !errors.As(err, &damage) || !damage.Truncated || fetch.FaultOf(err) != fetch.Truncated {
+			t.Errorf("%d bytes: %v", size, err)
+		}
 	}
 }
 
