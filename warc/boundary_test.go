@@ -104,3 +104,12 @@ func TestAllowReread(t *testing.T) {
 		}
 	}
 }
+
+// TestEscape checks the bytes next to those that are always escaped.
+func TestEscape(t *testing.T) {
+	for text, want := range map[string]string{"a\x1f": "a%1F", "a !": "a !", "a!~": "a!~", "a\x7f": "a%7F", "a\u0080": "a%C2%80", "a#": "a%23"} {
+		if got := escape(text, "#"); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

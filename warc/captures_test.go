@@ -2,12 +2,14 @@ package warc
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/uri"
 )
 
 // TestNearest selects from more lines than are kept.
@@ -90,26 +92,91 @@ func TestKeptLines(t *testing.T) {
 	}
 }
 
-// TestNoteSuccess checks for which captures a note mentions a successful one.
+// TestNoteSuccess checks for which captures a note mentions a successful one, and
+// that this is the nearest one.
 func TestNoteSuccess(t *testing.T) {
 	for _, tc := range []struct {
-		name, other, chosen string // status codes
-		want                bool
+		name   string
+		others []string // status codes of one day each, from 1 January
+		chosen string   // status code
+		want   string   // day in the note
 	}{
-		{"an error of the client", "200", "400", true},
-		{"an error of the server", "200", "599", true},
-		{"no error", "200", "399", false},
-		{"an unknown code", "200", "600", false},
-		{"no code", "200", "", false},
-		{"a success", "200", "204", false},
-		{"no other success", "302", "404", false},
+		{"an error of the client", []string{"200"}, "400", "01"},
+		{"an error of the server", []string{"200"}, "599", "01"},
+		{"no error", []string{"200"}, "399", ""},
+		{"an unknown code", []string{"200"}, "600", ""},
+		{"no code", []string{"200"}, "", ""},
+		{"a success", []string{"200"}, "204", ""},
+		{"no other success", []string{"302", "404"}, "404", ""},
+		{"several successes", []string{"302", "200", "299", "404", "204", "500"}, "404", "03"},
+		{"a success before and after the time", []string{"200", "404", "404", "404", "200"}, "404", "05"},
 	} {
 		n := nearest{Archive: &Archive{}}
-		n.add(Line{Key: "k", Timestamp: "20200101000000", Status: tc.other})
-		noted := false
-		n.noteSuccess(&trace.Trace{Note: func(string) { noted = true }}, Line{Status: tc.chosen})
-		if noted != tc.want {
-			t.Errorf("%s: noted: %v", tc.name, noted)
+		n.Time = time.Date(2020, 1, 3, 0, 0, 0, 0, time.UTC)
+		for i, status := range tc.others {
+			n.add(Line{Key: "k", Timestamp: fmt.Sprintf("202001%02d000000", i+1), Status: status})
+		}
+		note := ""
+		n.noteSuccess(&trace.Trace{Note: func(text string) { note = text }}, Line{Status: tc.chosen})
+		if _, at, _ := strings.Cut(note, "captured at 202001"); strings.TrimSuffix(at, "000000") != tc.want {
+			t.Errorf("%s: note %q, want day %q", tc.name, note, tc.want)
+		}
+	}
+}
+
+// TestCapturesOfRevisits checks that the entry of a revisit record has the size
+// and the media type of its original.
+func TestCapturesOfRevisits(t *testing.T) {
+	const answer = "HTTP/1.1 200 OK\r\nContent-Type: text/css\r\n\r\n"
+	revisit := func(id int, date, of string) string {
+		return strings.Replace(rec(id, "WARC-Type: revisit\nWARC-Target-URI: http://h.example/\nContent-Type: application/http;msgtype=response"+
+			"\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"+
+			"\nWARC-Refers-To-Target-URI: http://h.example/\nWARC-Refers-To-Date: "+of, "HTTP/1.1 304 Not Modified\r\n\r\n"), "2026-11-21T08:30:00Z", date, 1)
+	}
+	a := openBytes(t, "a.warc", []byte(web(1, "", answer+"hello")+
+		revisit(2, "2026-11-22T08:30:00Z", "2026-11-21T08:30:00Z")+
+		revisit(3, "2026-11-23T08:30:00Z", "2026-11-22T08:30:00Z")+
+		revisit(4, "2026-11-24T08:30:00Z", "2025-11-22T08:30:00Z")))
+	got := ""
+	for e, err := range a.Captures(t.Context(), uri.MustParse("http://h.example/")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += fmt.Sprintf("%s %d %s, ", e.Time.Format("02"), e.Size, e.Media)
+	}
+	if want := "21 5 text/css, 22 5 text/css, 23 5 text/css, 24 -1 , "; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestLookupMethods checks that a lookup finds the captures of other methods than
+// GET if there are no others, and only those of its URL.
+func TestLookupMethods(t *testing.T) {
+	dir := testFolder(t)
+	w := testWriter(t, dir, testOptions())
+	var file string
+	for i, request := range []string{"GET /a?x=1", "POST /a?x=1", "POST /b?x=1", "PUT /b?x=1", "POST /b?x=2", "POST /b"} {
+		method, path, _ := strings.Cut(request, " ")
+		c := at("http://h.example"+path, i)
+		file = mustWrite(t, w, c.Response(text(plainAnswer)), c.Request(text(method+" "+path+" HTTP/1.1\r\nHost: h.example\r\n\r\n")))[0].File
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Open(filepath.Join(dir.Name(), file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for path, want := range map[string]int{"/a?x=1": 1, "/a": 0, "/b?x=1": 2, "/b?x=2": 1, "/b?x=3": 0, "/b": 1} {
+		n := 0
+		for l, err := range a.Lookup(uri.MustParse("http://h.example" + path)) {
+			if n++; err != nil || l.URL != "http://h.example"+path {
+				t.Errorf("%s: got %v, %v", path, l, err)
+			}
+		}
+		if n != want {
+			t.Errorf("%s: %d captures, want %d", path, n, want)
 		}
 	}
 }

@@ -267,6 +267,8 @@ func TestHostileZstd(t *testing.T) {
 		{"window of 2 GiB", bytes.NewReader(append([]byte(zstdMagic+"\x00\xa8\x01\x00\x00"), good...)), "window of more than", fetch.Mismatch},
 		{"content of an exbibyte", bytes.NewReader(append([]byte(zstdMagic+"\xe0\x00\x00\x00\x00\x00\x00\x00\x10\x01\x00\x00"), good...)), "window of more than", fetch.Mismatch},
 		{"unknown dictionary", bytes.NewReader(append([]byte(zstdMagic+"\x21\x07\x05\x29\x00\x00hello"), good...)), "requires the dictionary 7", fetch.Mismatch},
+		{"unknown dictionary with a long ID", bytes.NewReader(append([]byte(zstdMagic+"\x23\x07\x06\x05\x04\x05\x29\x00\x00hello"), good...)),
+			"requires the dictionary 67438087", fetch.Mismatch},
 		{"dictionary of 4 GiB", bytes.NewReader(append([]byte(dictionaryFrame+"\xff\xff\xff\xff"), good...)), "the limit is", fetch.Mismatch},
 		{"dictionary that is a byte too large", bytes.NewReader(append([]byte(dictionaryFrame+"\x01\x00\x80\x00"), good...)), "the limit is", fetch.Mismatch},
 		{"truncated dictionary of the maximum size", bytes.NewReader(append([]byte(dictionaryFrame+"\x00\x00\x80\x00"), good...)), "unexpected EOF", fetch.Truncated},
