@@ -265,8 +265,15 @@ func claimItems(t *testing.T, a *Archive, urls ...string) *frontier.Lease {
 // newEntry returns the entry for a visit that has retrieved body.
 func newEntry(t *testing.T, a *Archive, it frontier.Item) Entry {
 	t.Helper()
+	return newEntryOf(t, a, it, body)
+}
+
+// newEntryOf returns the entry for a visit that has retrieved text. Its record is
+// a revisit record if the archive has the text already.
+func newEntryOf(t *testing.T, a *Archive, it frontier.Item, text string) Entry {
+	t.Helper()
 	s := a.Spool(Label(it.Key))
-	if _, err := io.WriteString(s, body); err != nil {
+	if _, err := io.WriteString(s, text); err != nil {
 		t.Fatal(err)
 	}
 	u := uri.MustParse(it.URL)
@@ -275,14 +282,29 @@ func newEntry(t *testing.T, a *Archive, it frontier.Item) Entry {
 		URL: u, Body: s, Digest: s.Sum(), Size: s.Size(),
 		Result: frontier.Result{Item: it, State: frontier.Done, Capture: &frontier.Capture{
 			Key: it.Key, URL: it.URL, Run: 1, Time: now, Kind: "document", Media: "text/plain",
-			Size: s.Size(), Digest: sha256.Sum256([]byte(body)),
+			Size: s.Size(), Digest: sha256.Sum256([]byte(text)),
 		}},
-		Records: func(*frontier.Capture) ([]*warc.Record, error) {
-			r, err := s.Reader()
+		Records: func(duplicate *frontier.Capture) ([]*warc.Record, error) {
 			c := &warc.Capture{URL: u, Date: now}
+			if d := duplicate; d != nil {
+				first := warc.Reference{ID: d.ID, URL: uri.MustParse(d.URL), Date: d.Time}
+				return []*warc.Record{c.Revisit(first, d.Proof, nil)}, nil
+			}
+			r, err := s.Reader()
 			return []*warc.Record{c.Resource("text/plain", r)}, err
 		},
 	}
+}
+
+// visit commits a visit that has retrieved text, and returns its capture.
+func visit(t *testing.T, a *Archive, l *frontier.Lease, it frontier.Item, text string) frontier.Capture {
+	t.Helper()
+	e := newEntryOf(t, a, it, text)
+	if err := a.Commit(t.Context(), l, []Entry{e}, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	e.Body.Free()
+	return *e.Result.Capture
 }
 
 // sizeOfFiles returns the total size of all files in the archive except the
