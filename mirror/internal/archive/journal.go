@@ -70,7 +70,7 @@ func journalLine(v any) []byte {
 func (j *journal) write(lines []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.err == nil && len(lines) > 0 {
+	if j.err == nil {
 		_, j.err = j.file.Write(lines)
 		j.unsynced += len(lines)
 	}

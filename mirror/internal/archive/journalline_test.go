@@ -113,6 +113,33 @@ func TestJournalDamage(t *testing.T) {
 	}
 }
 
+// TestLongestLine checks that journalLine returns only lines that a reader accepts,
+// and that a reader accepts no longer lines.
+func TestLongestLine(t *testing.T) {
+	t.Parallel()
+	lineOf := func(n int) []byte { // the JSON object has n bytes
+		empty := len(`{"n":1,"text":""}`)
+		return journalLine(testLine{1, strings.Repeat("x", n-empty)})
+	}
+	longest := maxJournalLine - checksumSize
+	if line := lineOf(longest + 1); line != nil {
+		t.Errorf("a line of %d bytes", len(line))
+	}
+	line := lineOf(longest)
+	if len(line) != maxJournalLine {
+		t.Fatalf("the longest line has %d bytes, want %d", len(line), maxJournalLine)
+	}
+	if lines, damaged := readLines(t, line); len(lines) != 1 || damaged != 0 {
+		t.Errorf("the longest line: %d lines, %d damaged", len(lines), damaged)
+	}
+	for _, more := range []int{1, 2, 64 << 10} {
+		long := appendChecksum([]byte(`{"text":"` + strings.Repeat("x", maxJournalLine-checksumSize-11+more) + `"}`))
+		if lines, damaged := readLines(t, append(long, line...)); len(long) != maxJournalLine+more || len(lines) != 1 || damaged != 1 {
+			t.Errorf("a line of %d bytes: %d lines, %d damaged", len(long), len(lines), damaged)
+		}
+	}
+}
+
 // FuzzJournalLines checks that every input is read completely and that no line
 // with a checksum is accepted unless the checksum matches.
 func FuzzJournalLines(f *testing.F) {

@@ -105,8 +105,9 @@ func (s *stored) describe(a *Archive, truncations []Truncation) string {
 	return strings.Join(results, ", ")
 }
 
-// lost returns the names of the captures whose record is lost.
-func (s *stored) lost(t *testing.T, a *Archive) string {
+// lost returns the names of the captures whose record is lost. The parameter
+// forgotten reports whether the database marks them as lost.
+func (s *stored) lost(t *testing.T, a *Archive, forgotten bool) string {
 	t.Helper()
 	var names []string
 	for it, err := range a.frontier.Items(t.Context(), frontier.Pending) { // the run has not ended
@@ -115,6 +116,9 @@ func (s *stored) lost(t *testing.T, a *Archive) string {
 	for it, err := range a.frontier.Items(t.Context(), frontier.Done) {
 		if err != nil {
 			t.Fatal(err)
+		}
+		if file := it.LastCapture.File; file == "" != (forgotten && a.LostRecord(it.LastCapture)) {
+			t.Errorf("%s: the database has the WARC file %q", it.URL, file)
 		}
 		if a.LostRecord(it.LastCapture) {
 			names = append(names, strings.TrimPrefix(it.URL, "http://a.example/"))
@@ -204,8 +208,11 @@ func TestOpenDamaged(t *testing.T) {
 				if got := s.describe(a, truncations); got != results {
 					t.Errorf("results %q, want %q", got, results)
 				}
-				if got := s.lost(t, a); got != c.lost {
+				if got := s.lost(t, a, strings.Contains(c.results, "lost")); got != c.lost {
 					t.Errorf("lost %q, want %q", got, c.lost)
+				}
+				if names, err := a.frontier.Retired(t.Context()); len(names) > 0 || err != nil {
+					t.Errorf("retired files %q, error %v", names, err)
 				}
 				closeArchive(t, a)
 				results = ""
@@ -269,8 +276,75 @@ func (s *stored) visitLost(t *testing.T, names []string) {
 			}
 		}
 	}
-	if got := s.lost(t, a); got != "" {
+	if got := s.lost(t, a, false); got != "" {
 		t.Errorf("after the next visits: lost %q", got)
+	}
+}
+
+// TestTruncatedAfterRecord checks that a record is not lost if it is the last one
+// before the end of a truncated file, or in front of it.
+func TestTruncatedAfterRecord(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		kept int   // records before the end of the file
+		more int64 // further bytes
+		open bool  // whether the file is unfinished
+	}{
+		{"after the first record", 1, 0, false},
+		{"in the second record", 1, 10, false},
+		{"before the end of the second record", 1, -1, false},
+		{"after the second record", 2, 0, false},
+		{"unfinished, after the first record", 1, 0, true},
+		{"unfinished, before the end of the second record", 1, -1, true},
+		{"unfinished, in the first record", 0, 10, true},
+	} {
+		dir := filepath.Join(t.TempDir(), "archive")
+		a := openArchive(t, dir, Options{WARC: &warc.Options{}, Now: time.Now})
+		l := claimItems(t, a, "http://a.example/1", "http://a.example/2", "http://a.example/3")
+		ends := []int64{}
+		var captures []frontier.Capture
+		for i, it := range l.Items {
+			capture := visit(t, a, l, it, numbers(i+1, 100))
+			captures = append(captures, capture)
+			ends = append(ends, capture.Offset+capture.Length)
+		}
+		closeArchive(t, a)
+		size := captures[c.kept].Offset + c.more
+		if c.more < 0 {
+			size = ends[c.kept] + c.more
+		}
+		name := filepath.Join(dir, warcFolder, captures[0].File)
+		err := os.Truncate(name, size)
+		if c.open {
+			err = errors.Join(err, os.Rename(name, name+warc.OpenSuffix))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, truncations, err := Open(t.Context(), dir, Options{WARC: &warc.Options{}, MaxLost: 1, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Losses(); len(got) != 1 || got[0].Records != 3-c.kept {
+			t.Errorf("%s: losses %+v, want %d", c.name, got, 3-c.kept)
+		}
+		if more := size - captures[c.kept].Offset; (len(truncations) > 0) != (c.open && more > 0) || len(truncations) > 0 && truncations[0].Size != more {
+			t.Errorf("%s: truncations %+v, want %d bytes", c.name, truncations, more)
+		}
+		var items []frontier.Item
+		for it, err := range a.frontier.Items(t.Context(), frontier.Done) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			items = append(items, it)
+		}
+		for i, it := range items {
+			if got := a.LostRecord(it.LastCapture); got != (i >= c.kept) {
+				t.Errorf("%s: record %d is lost: %t", c.name, i, got)
+			}
+		}
+		closeArchive(t, a)
 	}
 }
 

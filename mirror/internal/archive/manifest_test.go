@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -79,5 +82,52 @@ func TestReindexKeepsDigests(t *testing.T) {
 	Verify(ctx, dir, func(f Finding) bool { found++; return true })
 	if found != 1 {
 		t.Errorf("%d findings, want 1", found)
+	}
+}
+
+// TestManifest checks that the manifest of a run lists each file of the archive,
+// as a manifest does that is computed from the files.
+func TestManifest(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "archive")
+	a := openArchive(t, dir, Options{Tree: true, WARC: &warc.Options{}, Now: time.Now})
+	l := claimItems(t, a, "http://a.example/1", "http://a.example/2", "http://a.example/gone", "http://a.example/swept")
+	for _, it := range l.Items {
+		c := visit(t, a, l, it, it.URL)
+		if !strings.HasSuffix(it.URL, "gone") && !strings.HasSuffix(it.URL, "swept") {
+			continue
+		}
+		it.LastCapture = &c
+		e := Entry{Result: frontier.Result{Item: it, State: frontier.Gone},
+			Records: func(*frontier.Capture) ([]*warc.Record, error) { return nil, nil }}
+		if err := a.Commit(t.Context(), l, []Entry{e}, func() {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	swept := filepath.Join(dir, "attic/run-1/swept")
+	err := errors.Join(os.MkdirAll(filepath.Dir(swept), 0o777), os.Rename(filepath.Join(dir, "tree/http/a.example/swept"), swept))
+	const many = 1100 // files in a folder, which is read in parts of 1024 names
+	for n := range many {
+		err = errors.Join(err, os.WriteFile(filepath.Join(filepath.Dir(swept), fmt.Sprint(n)), nil, 0o666))
+	}
+	for _, name := range []string{"attic/run-1/new\nline", "attic/run-1/a b", `mail/back\slash`, "mail/new/1", reportText, "lock.txt", "tree.txt"} {
+		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777), os.WriteFile(filepath.Join(dir, name), []byte(name), 0o666))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Log(testLine{1, "text"})
+	closeArchive(t, a)
+	var b strings.Builder
+	if err := Manifest(&b, dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, manifest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := slices.Sorted(strings.Lines(string(text))), slices.Sorted(strings.Lines(b.String()))
+	if !slices.Equal(got, want) || len(want) != 15+many {
+		t.Errorf("manifest of %d lines\n%.2000q, want %d of %d\n%.2000q", len(got), got, 15+many, len(want), want)
 	}
 }

@@ -1,7 +1,10 @@
 package archive
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,7 +37,11 @@ func TestRestoreLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			closeArchive(t, openArchive(t, killed, Options{Tree: true, Now: time.Now}))
+			a := openArchive(t, killed, Options{Tree: true, Now: time.Now})
+			if n := unloggedLines(t, a); n > 0 {
+				t.Errorf("after Open: %d lines in the database, want 0", n)
+			}
+			closeArchive(t, a)
 			checkJournal(t, killed, want)
 			// The state before the database forgets the lines.
 			for _, suffix := range databaseSuffixes {
@@ -166,6 +173,17 @@ func TestRestoreDamagedEnd(t *testing.T) {
 			func(other, one, two string) string { return synced + one + two }},
 		{"between the lines of a visit and of no visit", func(other, one, two string) string { return one + zeros + "\n" + other },
 			func(other, one, two string) string { return one + other + two }},
+		{"beginning of the journal", func(other, one, two string) string { return zeros + one[20:] + two + other },
+			func(other, one, two string) string { return two + other + one }},
+		{"beginning of the journal and a later line", func(other, one, two string) string { return zeros + one[20:] + other + zeros + two[20:] },
+			func(other, one, two string) string { return other + one + two }},
+		{"two places", func(other, one, two string) string { return synced + zeros + one[20:] + other + zeros + two[20:] },
+			func(other, one, two string) string { return synced + other + one + two }},
+		{"after a line that is too long", func(other, one, two string) string {
+			return strings.Repeat("x", maxJournalLine+1) + "\n" + zeros + one[20:] + two
+		}, func(other, one, two string) string {
+			return strings.Repeat("x", maxJournalLine+1) + "\n" + zeros + one[20:] + two + one
+		}},
 		{"before a synced line", func(other, one, two string) string { return zeros + "\n" + synced + one },
 			func(other, one, two string) string { return zeros + "\n" + synced + one + two }},
 		{"lines of an earlier version", func(other, one, two string) string { return `{"url":"x"}` + "\n" + zeros + "\n" + two },
@@ -180,7 +198,53 @@ func TestRestoreDamagedEnd(t *testing.T) {
 		closeArchive(t, openArchive(t, dir, Options{Tree: true, Now: time.Now}))
 		want := c.want(lines[0], lines[1], lines[2])
 		if got, err := os.ReadFile(filepath.Join(dir, journalFile)); string(got) != want || err != nil {
-			t.Errorf("%s: journal\n%q, %v; want\n%q", c.name, got, err, want)
+			t.Errorf("%s: journal\n%.2000q, %v; want\n%.2000q", c.name, got, err, want)
 		}
+	}
+}
+
+// manyLines is a database that returns one line many times.
+type manyLines struct {
+	frontier.Frontier
+	line []byte
+	n    int
+}
+
+func (f manyLines) Unlogged(context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for range f.n {
+			if !yield(f.line, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestRestoreManyLines checks that a forged database cannot fill the memory with
+// lines of the journal.
+func TestRestoreManyLines(t *testing.T) {
+	t.Parallel()
+	a := openArchive(t, t.TempDir(), Options{Tree: true, Now: time.Now})
+	defer a.Close()
+	long := journalLine(testLine{1, strings.Repeat("x", maxJournalLine-1000)})
+	f := manyLines{a.frontier, long, maxUnlogged/len(long) + 1}
+	a.frontier = f
+	if err := a.restoreLog(t.Context()); !errors.Is(err, frontier.ErrDamaged) {
+		t.Errorf("%d lines of %d bytes: error %v, want %v", f.n, len(long), err, frontier.ErrDamaged)
+	}
+	a.frontier = f.Frontier
+
+	// A damaged journal with many intact lines after the damage is left for Heal.
+	end := journalEnd{damage: -1}
+	end.add([]byte("damage"), true)
+	line := bytes.TrimSuffix(long, []byte("\n"))
+	for range maxUnlogged / len(long) {
+		end.add(line, true)
+	}
+	if end.damage != 0 || len(end.kept) != maxUnlogged/len(long) {
+		t.Errorf("after %d bytes: damage at %d, %d lines", end.size, end.damage, len(end.kept))
+	}
+	if end.add(line, true); end.damage != -1 || end.kept != nil {
+		t.Errorf("after %d bytes: damage at %d, %d lines", end.size, end.damage, len(end.kept))
 	}
 }
