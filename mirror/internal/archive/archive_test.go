@@ -211,6 +211,16 @@ func TestReindexFailure(t *testing.T) {
 		if err := Reindex(ctx, dir); err == nil {
 			t.Errorf("%s.part is a folder: no error", name)
 		}
+		err := View(ctx, dir, func(f frontier.Frontier) error {
+			seal, err := f.ReadSeal(ctx)
+			if seal.Rows {
+				t.Errorf("failure to write %s: the database is sealed", name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
 		if got := index(); got != want {
 			t.Errorf("failure to write %s: got index %q, want %q", name, got, want)
 		}

@@ -198,6 +198,39 @@ func TestVerifiedRecords(t *testing.T) {
 	}
 }
 
+// TestKnownOriginal checks that the original of a revisit record is not read again
+// if it was verified.
+func TestKnownOriginal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		known   bool // whether the original was verified
+		removed bool // whether its file is missing
+		want    bool
+	}{
+		{"original in its file", false, false, true},
+		{"missing file", false, true, false},
+		{"missing file of a known original", true, true, true},
+	} {
+		s := newStored(t)
+		a := openArchive(t, s.dir, Options{WARC: &warc.Options{}, Now: time.Now})
+		if c.known && !a.hasRecord(&s.first) {
+			t.Fatalf("%s: the original is damaged", c.name)
+		}
+		if c.removed {
+			if err := os.Remove(s.path(s.first)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := a.hasRecord(&s.copied); got != c.want {
+			t.Errorf("%s: %t, want %t", c.name, got, c.want)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestHasObject checks which records contain the object that the database
 // describes. The database can be forged.
 func TestHasObject(t *testing.T) {

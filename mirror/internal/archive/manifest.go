@@ -136,7 +136,7 @@ func collectFiles(root *os.Root, folder string, withTree bool, names *linesort.S
 				err = errors.Join(err, names.Add([]byte(nameEscapes.Replace(name))))
 			}
 		}
-		if err == io.EOF || err == nil && len(entries) == 0 {
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
@@ -214,11 +214,7 @@ func (r *manifestReader) digest(name string) (digest [digestSize]byte, listed bo
 	return digest, false
 }
 
-func (r *manifestReader) close() {
-	if r.file != nil {
-		r.file.Close()
-	}
-}
+func (r *manifestReader) close() { r.file.Close() } // a nil file has no effect
 
 // Manifest computes the digests of all files in an archive except the database,
 // the lock, temporary files and the manifest. It writes them in the format of

@@ -271,7 +271,7 @@ func syncNames(root *os.Root) {
 func (f *folder) hasContent() (bool, error) {
 	names, _, err := warcFiles(f.root, "*.warc.gz*")
 	if len(names) > 0 || err != nil {
-		return len(names) > 0, err
+		return err == nil, err
 	}
 	for _, name := range []string{tree.Dir, mailFolder} {
 		entries, err := fs.ReadDir(f.root.FS(), name)

@@ -210,6 +210,108 @@ func TestLock(t *testing.T) {
 	}
 }
 
+// TestWhileIdle checks when WhileIdle calls its function, and that it creates no
+// lock.
+func TestWhileIdle(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("failure")
+	for _, c := range []struct {
+		name           string
+		folder, locked bool // whether the folder exists, and another process holds the lock
+		lock           bool // whether the lock file exists
+		err            error
+	}{
+		{"missing folder", false, false, false, failure},
+		{"no lock file", true, false, false, failure},
+		{"lock file", true, false, true, failure},
+		{"locked", true, true, true, fetch.InUse},
+	} {
+		dir := filepath.Join(t.TempDir(), "archive")
+		if c.folder {
+			if err := os.Mkdir(dir, 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := folder{dir: dir}
+		if c.lock {
+			if err := f.acquireLock(); err != nil {
+				t.Fatal(err)
+			}
+			if !c.locked {
+				f.close()
+			}
+		}
+		for range 2 { // the first call releases the lock
+			if err := WhileIdle(dir, func() error { return failure }); !errors.Is(err, c.err) {
+				t.Errorf("%s: error %v, want %v", c.name, err, c.err)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, lockFile)); (err == nil) != c.lock {
+			t.Errorf("%s: lock file: %v", c.name, err)
+		}
+		if c.locked {
+			f.close()
+		}
+	}
+}
+
+// TestUpdate checks that Update keeps the digest of the rows if the database has
+// one, and that it does not hide a change by another program.
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		sealed  bool
+		changed bool // whether another program has changed the database
+		err     error
+	}{
+		{"sealed", true, false, nil},
+		{"not sealed", false, false, nil},
+		{"sealed, and changed by another program", true, true, frontier.ErrDamaged},
+		{"not sealed, and changed by another program", false, true, nil},
+	} {
+		dir := filepath.Join(t.TempDir(), "archive")
+		a := openArchive(t, dir, Options{Tree: true, Now: time.Now})
+		err := a.frontier.Release(t.Context(), claimItems(t, a, "http://a.example/"), time.Time{})
+		if c.sealed {
+			err = errors.Join(err, a.Seal(t.Context()))
+		}
+		if err := errors.Join(err, a.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if c.changed {
+			db, err := sqlite.Open(filepath.Join(dir, database))
+			if err == nil {
+				err = errors.Join(db.Exec("update url set url='http://b.example/'"), db.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		called := false
+		err = Update(t.Context(), dir, func(f frontier.Frontier) error {
+			called = true
+			return f.BlockHost(t.Context(), "a.example", time.Now().Add(time.Hour))
+		})
+		if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) || called != (err == nil) {
+			t.Errorf("%s: error %v, want %v; the function was called: %t", c.name, err, c.err, called)
+		}
+		if err != nil {
+			continue
+		}
+		err = View(t.Context(), dir, func(f frontier.Frontier) error {
+			seal, err := f.ReadSeal(t.Context())
+			if seal.Rows != c.sealed {
+				t.Errorf("%s: sealed after Update: %t", c.name, seal.Rows)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
 // TestNoArchive opens folders that are no archives.
 func TestNoArchive(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 )
 
@@ -85,6 +87,32 @@ func TestSpool(t *testing.T) {
 			}
 			a.memory.Free(c.used)
 		}
+	}
+}
+
+// TestSpoolSpace checks that a large body is written only while the disk has space.
+func TestSpoolSpace(t *testing.T) {
+	t.Parallel()
+	a := openArchive(t, t.TempDir(), Options{Tree: true, MinFree: 1 << 62, Now: time.Now})
+	defer closeArchive(t, a)
+	for _, c := range []struct {
+		name  string
+		parts []int
+		err   error // error of the last part
+	}{
+		{"in memory", []int{MaxInMemory}, nil},
+		{"before the first check", []int{MaxInMemory, spaceCheckInterval - MaxInMemory - 1}, nil},
+		{"at the first check", []int{MaxInMemory, spaceCheckInterval - MaxInMemory}, fetch.DiskFull},
+		{"after the first check", []int{MaxInMemory, spaceCheckInterval}, fetch.DiskFull},
+	} {
+		s := a.Spool("label")
+		for i, n := range c.parts {
+			_, err := s.Write(make([]byte, n))
+			if last := i == len(c.parts)-1; last && (!errors.Is(err, c.err) || (err == nil) != (c.err == nil)) || !last && err != nil {
+				t.Errorf("%s: part %d: error %v, want %v", c.name, i, err, c.err)
+			}
+		}
+		s.Free()
 	}
 }
 
