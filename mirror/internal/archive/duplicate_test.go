@@ -266,6 +266,40 @@ func TestHasObject(t *testing.T) {
 	}
 }
 
+// TestCommitUnknown cancels a commit of a shared crawl during its transaction, whose
+// result is then unknown. The records remain until the next Open, which removes
+// them if the transaction was not committed.
+func TestCommitUnknown(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "archive")
+	a := openArchive(t, dir, Options{WARC: &warc.Options{}, Now: time.Now})
+	l := claimItems(t, a, "http://a.example/one", "http://a.example/two")
+	first := visit(t, a, l, l.Items[0], body)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	e := newEntry(t, a, l.Items[1])
+	e.Line = func() any { cancel(); return testLine{1, "text"} }
+	a.options.Shared = &Shared{}
+	err := a.Commit(ctx, l, []Entry{e}, func() { t.Error("committed was called") })
+	a.options.Shared = nil
+	e.Body.Free()
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a, truncations, err := Open(t.Context(), dir, Options{WARC: &warc.Options{}, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(truncations) != 1 || truncations[0].File != first.File || truncations[0].Offset != first.Offset+first.Length {
+		t.Errorf("truncations %+v, want one after the record %+v", truncations, first)
+	}
+	closeArchive(t, a)
+	checkVerify(t, dir)
+}
+
 // TestCommitFails checks that a commit that the database rejects leaves no files
 // and no records, and that a later commit stores the entry.
 func TestCommitFails(t *testing.T) {

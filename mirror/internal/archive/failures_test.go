@@ -59,6 +59,8 @@ func TestFailures(t *testing.T) {
 		{"failed for the first time", "", []string{known}, []frontier.Result{dead}, 1, 1, 0, known},
 		{"failed again", known, []string{known}, []frontier.Result{dead}, 1, 0, 0, known},
 		{"postponed", "", []string{known}, []frontier.Result{{Postpone: true}}, 1, 1, 0, known},
+		{"postponed, and another failure", "", []string{known, "http://a.example/x"}, []frontier.Result{{Postpone: true}, dead}, 1, 2, 0,
+			"http://a.example/x\n" + known},
 		{"waits until later, after another failure", "", []string{known, "http://a.example/x"}, []frontier.Result{pending, dead}, 1, 2, 0,
 			"http://a.example/x\n" + known},
 		{"waits until later, without a failure", "", []string{known}, []frontier.Result{pending}, 1, 0, 0, ""},

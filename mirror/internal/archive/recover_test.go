@@ -17,7 +17,7 @@ import (
 )
 
 // TestOpenPublishes checks which temporary files of a killed process Open moves to
-// the tree.
+// the tree, and that Verify describes these files with a note.
 func TestOpenPublishes(t *testing.T) {
 	t.Parallel()
 	const path = "tree/http/a.example/one"
@@ -49,6 +49,18 @@ func TestOpenPublishes(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, tree.Tmp, name), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
+		}
+		found := 0
+		err := Verify(t.Context(), dir, func(f Finding) bool {
+			if f.Path == path {
+				if found++; f.Note != c.want {
+					t.Errorf("%s: before Open: %+v", c.name, f)
+				}
+			}
+			return true
+		})
+		if found != 1 || !errors.Is(err, ErrIncomplete) {
+			t.Errorf("%s: before Open: %d findings, error %v", c.name, found, err)
 		}
 		closeArchive(t, openArchive(t, dir, Options{Tree: true, Now: time.Now}))
 		text, err := os.ReadFile(filepath.Join(dir, path))

@@ -18,17 +18,19 @@ func TestUnfinishedDatabase(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		database int // bytes; negative for no file
+		journal  string
 		files    bool
 		want     error
 	}{
-		{"no database", -1, false, nil},
-		{"empty database", 0, false, nil},
-		{"one page", 4096, false, nil},
-		{"two pages", 8192, false, frontier.ErrDamaged},
-		{"one page and files", 4096, true, ErrNoDatabase},
+		{"no database", -1, "journal", false, nil},
+		{"empty database", 0, "journal", false, nil},
+		{"one page", 4096, "journal", false, nil},
+		{"two pages", 8192, "journal", false, frontier.ErrDamaged},
+		{"one page and an empty journal", 4096, "", false, frontier.ErrDamaged},
+		{"one page and files", 4096, "journal", true, ErrNoDatabase},
 	} {
 		dir := t.TempDir()
-		err := os.WriteFile(filepath.Join(dir, database+"-journal"), []byte("journal"), 0o666)
+		err := os.WriteFile(filepath.Join(dir, database+"-journal"), []byte(test.journal), 0o666)
 		if test.database >= 0 {
 			err = errors.Join(err, os.WriteFile(filepath.Join(dir, database), make([]byte, test.database), 0o666))
 		}
