@@ -183,7 +183,7 @@ func (r *records) closeIndex() error {
 func (r *records) rewind() (err error) {
 	for name := range r.ends {
 		err = errors.Join(err, r.w.Resume(name, r.committed[name]))
-		if r.committed[name] == 0 && name == r.current {
+		if r.committed[name] == 0 { // the batch has written to the current file only
 			r.current = ""
 		}
 	}
