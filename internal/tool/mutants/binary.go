@@ -4,7 +4,9 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -187,23 +189,24 @@ func (b *binary) measure() error {
 }
 
 // test runs the tests that reach a mutant, and returns its result.
-func (t *tester) test(m mutant) string {
-	result := unreached
+func (t *tester) test(m mutant) (result string, err error) {
+	result = unreached
 	for _, b := range t.binaries {
 		if len(b.tests[m.id]) == 0 {
 			continue
 		}
-		if b.detects(m) {
-			return killed
+		if detected, err := b.detects(m); detected || err != nil {
+			return killed, err
 		}
 		result = survived
 	}
-	return result
+	return result, nil
 }
 
 // detects runs the tests that reach a mutant, the fastest first. It reports
-// whether one fails, or does not end.
-func (b *binary) detects(m mutant) bool {
+// whether one fails, or does not end. It returns an error if the tests cannot be
+// started.
+func (b *binary) detects(m mutant) (bool, error) {
 	names := b.tests[m.id]
 	slices.SortFunc(names, func(x, y string) int { return int(b.took[x] - b.took[y]) })
 	for len(names) > 0 {
@@ -214,11 +217,14 @@ func (b *binary) detects(m mutant) bool {
 			limit += 10 * b.took[name]
 		}
 		_, err := b.execute(limit, []string{"MUTANT=" + strconv.Itoa(m.id)}, "-test.run", "^("+strings.Join(group, "|")+")$")
+		if start := (*fs.PathError)(nil); errors.As(err, &start) {
+			return false, err
+		}
 		if err != nil {
-			return true
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // equivalents lists mutants that no test can find, because the program behaves

@@ -10,6 +10,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -63,20 +64,22 @@ func run(arg, results string, all bool, limit time.Duration) error {
 	start := time.Now()
 	var mu sync.Mutex
 	counts := map[string]int{}
+	var failed error // first error of tests that could not be started
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(order); i = int(next.Add(1)) - 1 {
 				m := p.mutants[order[i]]
-				status := untested
+				status, err := untested, error(nil)
 				if limit == 0 || time.Since(start) < limit {
-					status = t.test(m)
+					status, err = t.test(m)
 				}
 				if status == survived && known[m.key()] {
 					status = equivalent
 				}
 				mu.Lock()
+				failed = cmp.Or(failed, err)
 				counts[status]++
 				if all || status == survived {
 					fmt.Printf("%s %s\n", status, m)
@@ -86,6 +89,9 @@ func run(arg, results string, all bool, limit time.Duration) error {
 		})
 	}
 	wg.Wait()
+	if failed != nil {
+		return failed
+	}
 	return write(p.name, results, counts)
 }
 

@@ -5,6 +5,8 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -39,6 +41,28 @@ func TestEdited(t *testing.T) {
 	}
 	if _, err := parser.ParseFile(token.NewFileSet(), "f.go", got, 0); err != nil || len(p.mutants) != 7 {
 		t.Errorf("%d mutants, want 7; %v", len(p.mutants), err)
+	}
+}
+
+// TestStart checks that a mutant does not count as killed if its tests cannot be
+// started, for example because the folder of temporary files was removed.
+func TestStart(t *testing.T) {
+	for _, c := range []struct {
+		name, program string
+		killed, fails bool
+	}{
+		{"tests pass", "true", false, false},
+		{"a test fails", "false", true, false},
+		{"no program", "missing", false, true},
+	} {
+		path, err := exec.LookPath(c.program)
+		if err != nil {
+			path = filepath.Join(t.TempDir(), c.program)
+		}
+		b := &binary{name: path, tests: map[int][]string{1: {"TestX"}}}
+		if got, err := b.detects(mutant{id: 1}); got != c.killed || (err != nil) != c.fails {
+			t.Errorf("%s: killed: %t, error %v; want %t and an error: %t", c.name, got, err, c.killed, c.fails)
+		}
 	}
 }
 
