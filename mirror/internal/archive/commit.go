@@ -249,7 +249,7 @@ func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) 
 	}
 	duplicate := c.duplicateOf(e, duplicates)
 	group, err := e.Records(duplicate)
-	if err == nil && duplicate == nil && e.Size >= minRevisit && e.Result.Capture != nil && len(group) > 0 {
+	if err == nil && duplicate == nil && e.Size >= minRevisit && e.Result.Capture != nil {
 		if duplicate, err = c.a.findElsewhere(group); duplicate != nil && err == nil {
 			group, err = e.Records(duplicate)
 		}
