@@ -188,6 +188,11 @@ func (b *binary) measure() error {
 	return nil
 }
 
+// reaches reports whether tests reach a mutant.
+func (t *tester) reaches(m mutant) bool {
+	return slices.ContainsFunc(t.binaries, func(b *binary) bool { return len(b.tests[m.id]) > 0 })
+}
+
 // test runs the tests that reach a mutant, and returns its result.
 func (t *tester) test(m mutant) (result string, err error) {
 	result = unreached

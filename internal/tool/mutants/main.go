@@ -72,7 +72,7 @@ func run(arg, results string, all bool, limit time.Duration) error {
 			for i := int(next.Add(1)) - 1; i < len(order); i = int(next.Add(1)) - 1 {
 				m := p.mutants[order[i]]
 				status, err := untested, error(nil)
-				if limit == 0 || time.Since(start) < limit {
+				if limit == 0 || time.Since(start) < limit || !t.reaches(m) {
 					status, err = t.test(m)
 				}
 				if status == survived && known[m.key()] {
@@ -104,7 +104,7 @@ const (
 	survived   = "survived"
 	equivalent = "equivalent" // listed in equivalents, because no test can find it
 	unreached  = "not reached"
-	untested   = "not tested" // no time was left
+	untested   = "not tested" // tests reach the mutant, but no time was left
 )
 
 // write prints the counts and writes them as figures.
