@@ -18,15 +18,16 @@ var errUnproven = errors.New("a link in an archived object of a private server")
 
 // needsSource reports whether the page must have a link to u, so that the Policy
 // permits the link: the server of the page is private, and u is in the scope of
-// the seeds that the user entered, but on another server. If the page was
-// retrieved without a condition, the result is false, because it would not change
-// then.
+// the seeds that the user entered, but on another server. The result is false if
+// the page was retrieved without a condition, because it would not change then, and
+// if a download was resumed: the next run retrieves the page again.
 func (d *discovery) needsSource(u uri.URI, text string) bool {
 	t, peer := d.c.trust, d.peer
 	if !peer.IsValid() {
 		peer, _ = d.v.url.Addr()
 	}
-	if d.v.unconditional || !peer.IsValid() || fetch.IsPublic(peer) || !t.scope.inReach(u, text) {
+	resumed := d.v.resp != nil && d.v.resp.Offset > 0
+	if d.v.unconditional || resumed || !peer.IsValid() || fetch.IsPublic(peer) || !t.scope.inReach(u, text) {
 		return false
 	}
 	to := &visit{url: u}

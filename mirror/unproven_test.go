@@ -1,9 +1,11 @@
 package mirror_test
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,4 +60,42 @@ func TestForgedObject(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestResumedLinks resumes the download of a page of a private server. The run must
+// not fail, and the next one visits the links to other private servers.
+func TestResumedLinks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		page := "<a href=http://10.0.0.6/x>x</a>" + strings.Repeat(" ", 9<<20)
+		w := newNetwork(t)
+		cut := true
+		w.web("intra.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/" {
+				http.NotFound(out, r)
+				return
+			}
+			out.Header().Set("Content-Type", "text/html")
+			out.Header().Set("ETag", `"1"`)
+			if cut {
+				cut = false
+				out.Header().Set("Content-Length", strconv.Itoa(len(page)))
+				io.WriteString(out, page[:len(page)/2])
+				panic(http.ErrAbortHandler)
+			}
+			http.ServeContent(out, r, "", time.Time{}, strings.NewReader(page))
+		}), "10.0.0.5")
+		w.web("10.0.0.6", webSite{"/x": "x"}, "10.0.0.6")
+		o := w.options("http://intra.example/")
+		o.Tree, o.WARC, o.Scope.Reach = true, nil, mirror.Any
+		for _, want := range []string{
+			"http://intra.example/ http://intra.example/",
+			"http://10.0.0.6/x http://intra.example/ http://intra.example/",
+		} {
+			run(t, o)
+			if got := w.requests(); got != want {
+				t.Errorf("requests %s, want %s\n%s", got, want, outcomes(t, o.Dir))
+			}
+		}
+	})
 }
