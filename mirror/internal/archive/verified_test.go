@@ -44,9 +44,9 @@ func TestVerifiedRecords(t *testing.T) {
 	}
 	for i := range maxVerifiedRecords + 1 {
 		a.verified.set(&frontier.Capture{Offset: int64(i)}, intactRecord)
-	}
-	if n := len(a.verified.states); n > maxVerifiedRecords {
-		t.Errorf("%d records, want %d or less", n, maxVerifiedRecords)
+		if n := len(a.verified.states); n > maxVerifiedRecords {
+			t.Fatalf("%d records, want %d or less", n, maxVerifiedRecords)
+		}
 	}
 }
 
