@@ -9,6 +9,7 @@ package htmltext
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -89,7 +90,7 @@ func (p *renderer) run() error {
 		case html.TextToken:
 			p.text(string(p.z.Text()))
 		case html.StartTagToken, html.SelfClosingTagToken:
-			t := p.z.Token()
+			t := startTag(p.z, kind)
 			p.start(&t)
 		case html.EndTagToken:
 			name, _ := p.z.TagName()
@@ -100,6 +101,25 @@ func (p *renderer) run() error {
 			return nil
 		}
 	}
+}
+
+// startTag returns the current start tag with the attributes that a renderer
+// uses. A tag can have more than 100,000 attributes, each of which would take
+// many times its size.
+func startTag(z *html.Tokenizer, kind html.TokenType) html.Token {
+	name, more := z.TagName()
+	t := html.Token{Type: kind, Data: string(name)}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		switch string(key) {
+		case "href", "src", "alt", "name":
+			if !slices.ContainsFunc(t.Attr, func(a html.Attribute) bool { return a.Key == string(key) }) {
+				t.Attr = append(t.Attr, html.Attribute{Key: string(key), Val: string(value)})
+			}
+		}
+	}
+	return t
 }
 
 // collapsed is a text of limited size in which white space is collapsed.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -121,6 +123,27 @@ func TestHostile(t *testing.T) {
 				t.Errorf("%d bytes from a page of %d bytes", len(got.Body), len(page))
 			}
 		})
+	}
+}
+
+// TestManyAttributes renders a tag of nearly the maximum size.
+func TestManyAttributes(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("<a href=first HREF=second ")
+	for n := 0; page.Len() < maxToken-100; n++ {
+		fmt.Fprintf(&page, "b%d ", n)
+	}
+	page.WriteString(">text</a>")
+	var refs []string
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := Render(strings.NewReader(page.String()), Options{Link: func(ref, _ string) int { refs = append(refs, ref); return 1 }})
+	runtime.ReadMemStats(&after)
+	if err != nil || got.Body != "text[1]\n" || !slices.Equal(refs, []string{"first"}) {
+		t.Errorf("got %q and the links %q, %v", got.Body, refs, err)
+	}
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 60 {
+		t.Errorf("%d MiB allocated", used)
 	}
 }
 
