@@ -159,6 +159,25 @@ func (c *Client) upgraded(u uri.URI) uri.URI {
 	return c.upgrade(u)
 }
 
+// Redirected returns the request for the target of the redirect resp, for a
+// Middleware that follows redirects itself. It applies Options.Upgrade, and records
+// whether the redirect leaves the origin of the URL that the user entered. The
+// request has no credential. The Policy checks it when the Middleware passes it on.
+func (r *Request) Redirected(resp *Response) (*Request, error) {
+	if r.client == nil {
+		next := r.Clone()
+		next.From = &Source{URL: r.URL.WithoutUserinfo(), Peer: resp.Peer}
+		next.URL, next.Auth = resp.Location.WithoutUserinfo(), nil
+		return next, nil
+	}
+	next, err := r.client.redirectRequest(r, resp)
+	if err != nil {
+		return nil, err
+	}
+	next.Auth = nil
+	return next, nil
+}
+
 // redirectRequest returns the request that follows the redirect resp. It copies
 // the request r, so that credentials removed at an earlier redirect stay
 // removed.

@@ -222,3 +222,48 @@ func TestLoginOrigin(t *testing.T) {
 		t.Errorf("asked %d times, want once, and once for the named server: the redirect went elsewhere (%v)", asked, err)
 	}
 }
+
+// TestRedirected checks the request with which a Middleware follows a redirect.
+func TestRedirected(t *testing.T) {
+	for _, c := range []struct {
+		name, to, want string
+		left           bool
+	}{
+		{"same origin", "http://a.test/x", "http://a.test/x", false},
+		{"another host", "http://b.test/x", "http://b.test/x", true},
+		{"a host that requires https", "http://secure.test/x", "https://secure.test/x", true},
+		{"with a login", "http://u:p@b.test/x", "http://b.test/x", true},
+		{"unknown scheme", "unknown://b.test/", "", false},
+	} {
+		var next *Request
+		var failed error
+		follows := func(inner Driver) Driver {
+			return DriverFunc(func(ctx context.Context, req *Request) (*Response, error) {
+				next, failed = req.Redirected(&Response{Location: uri.MustParse(c.to)})
+				return inner.Do(ctx, req)
+			})
+		}
+		upgrade := func(u uri.URI) uri.URI {
+			if u.Host() == "secure.test" {
+				return uri.MustParse("https://secure.test/x")
+			}
+			return u
+		}
+		client := New(Options{Policy: Typed(), Wrap: []Middleware{follows}, Upgrade: upgrade, Dial: (&recorder{}).dial, Resolver: names{"a.test": {"8.8.8.8"}}},
+			page(func(_ *Request, resp *Response) { text(resp, "x") }), pageOf("https", 443, nil))
+		resp, err := client.Do(t.Context(), &Request{URL: uri.MustParse("http://a.test/"), Auth: &Credential{User: "u", Password: "p"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		client.Close()
+		switch {
+		case c.want == "":
+			if FaultOf(failed) != Unsupported {
+				t.Errorf("%s: got %v", c.name, failed)
+			}
+		case failed != nil || next.URL.String() != c.want || next.leftOrigin != c.left || next.Auth != nil || next.Typed():
+			t.Errorf("%s: got %+v, %v", c.name, next, failed)
+		}
+	}
+}

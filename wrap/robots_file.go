@@ -76,8 +76,8 @@ func (r *robot) open(ctx context.Context, req *fetch.Request, path string, do fu
 			return readFile(resp, do)
 		}
 		resp.Body.Close()
-		led := redirectRequest(ask, resp)
-		if hop == maxRobotsHops || !ask.Scheme().Traits.Web || !led.Scheme().Traits.Web {
+		led, failed := ask.Redirected(resp)
+		if failed != nil || hop == maxRobotsHops || !ask.Scheme().Traits.Web || !led.Scheme().Traits.Web {
 			return errNoFile
 		}
 		ask = led
@@ -114,15 +114,6 @@ func fileRequest(req *fetch.Request, path string) (*fetch.Request, error) {
 	ask.Header = req.Header.Without(func(name string) bool { return !strings.EqualFold(name, "User-Agent") })
 	ask.Trace, ask.NoFollow, ask.ErrorBody = nil, false, false
 	return ask, nil
-}
-
-// redirectRequest returns the request that follows the redirect resp, without
-// credentials.
-func redirectRequest(ask *fetch.Request, resp *fetch.Response) *fetch.Request {
-	led := ask.Clone()
-	led.From = &fetch.Source{URL: ask.URL, Peer: resp.Peer}
-	led.URL, led.Auth = resp.Location.WithoutUserinfo(), nil
-	return led
 }
 
 // isMissing reports whether a status code or an error means that a file does

@@ -166,3 +166,33 @@ func TestHSTSOfTrees(t *testing.T) {
 		}
 	}
 }
+
+// TestHSTSOfRobots checks that a redirect of robots.txt is like every other one: it
+// uses https for a host that requires it.
+func TestHSTSOfRobots(t *testing.T) {
+	secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "User-agent: *\nDisallow: /private\n")
+	}))
+	defer secure.Close()
+	port := portOf(secure.Listener.Addr().String())
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.Redirect(w, r, "http://example.com:"+port+"/robots.txt", http.StatusFound)
+			return
+		}
+		io.WriteString(w, "hello\n")
+	}))
+	defer plain.Close()
+	ca, file := filepath.Join(t.TempDir(), "ca.pem"), filepath.Join(t.TempDir(), "hsts")
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
+	if err := errors.Join(os.WriteFile(ca, cert, 0o600), os.WriteFile(file, []byte("example.com \"20991231 00:00:00\"\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"/private": 8, "/public": 0} {
+		var stdout, stderr bytes.Buffer
+		args := []string{"-q", "--retry", "0", "--noproxy", "*", "--cacert", ca, "--hsts", file, "--robots", "--resolve", "example.com:" + port + ":127.0.0.1", plain.URL + path}
+		if code := app.Run(args, strings.NewReader(""), &stdout, &stderr); code != want {
+			t.Errorf("%s: exit code %d, %q, %s", path, code, stdout.String(), stderr.String())
+		}
+	}
+}
