@@ -34,7 +34,8 @@ type Proxy struct {
 
 	// Negotiate returns a token for the method Negotiate (RFC 4559), which is
 	// sent with the next request to an HTTP proxy. It connects to other servers
-	// only with dial. Login and Auth are then not used. It may be nil.
+	// only with dial. Login and Auth are then not used. It may be nil. It is not
+	// called for a SOCKS proxy.
 	Negotiate func(ctx context.Context, dial func(ctx context.Context, addr string) (net.Conn, error)) (string, error)
 }
 
@@ -274,7 +275,7 @@ func (d *dialer) dialTunnel(ctx context.Context, p Proxy, g *grant, t Target) (n
 	for _, f := range p.Header {
 		o.Header = append(o.Header, proxy.Field(f))
 	}
-	if p.Negotiate != nil {
+	if p.Negotiate != nil && isHTTP(p.URL) {
 		token, err := p.Negotiate(ctx, d.dialConfigured)
 		if err != nil {
 			return nil, err
