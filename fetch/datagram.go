@@ -4,10 +4,19 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"slices"
 
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/datagram"
 )
+
+// usesConfigured reports whether a handshake over UDP is for a server of the
+// configuration, such as the one of s3 URLs. It is, if it is not the host of the
+// URL. The bucket in an s3 URL can have the name of the server.
+func usesConfigured(ctx context.Context, g *grant) bool {
+	own := g.target.Address()
+	return datagram.IsAlternative(ctx, own) || slices.Contains(g.scheme.Trust, own)
+}
 
 // checkAlternative returns an error if the configuration has a proxy or a route
 // for the server own. A server must not lead past them with the alternative

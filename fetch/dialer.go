@@ -105,7 +105,7 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 		return d.dialConfigured(ctx, addr)
 	}
 	own := g.target
-	if datagram.IsAlternative(ctx, addr) && datagram.IsAlternative(ctx, own.Address()) {
+	if datagram.IsAlternative(ctx, addr) && usesConfigured(ctx, g) {
 		return nil, Unsupported.Errorf("an alternative service cannot replace a server of the configuration")
 	}
 	t, g, err := d.dialTarget(ctx, g, addr)

@@ -48,16 +48,18 @@ func TestAlternatives(t *testing.T) {
 		return to
 	}
 	for _, c := range []struct {
-		name, alternative string
-		route             func(fetch.Target) fetch.Target
-		want              string
+		name, bucket, alternative string
+		route                     func(fetch.Target) fetch.Target
+		want                      string
 	}{
-		{"none", server + ":443", nil, own},
-		{"the name of the bucket", "bucket:8443", nil, own},
-		{"the name of the bucket, standard port", "bucket:443", nil, own},
-		{"another port of the server", server + ":8443", nil, own},
-		{"another host", "other.test:443", nil, own},
-		{"another host, with a route for the server", "other.test:443", route, "udp 10.0.0.2:443"},
+		{"none", "bucket", server + ":443", nil, own},
+		{"the name of the bucket", "bucket", "bucket:8443", nil, own},
+		{"the name of the bucket, standard port", "bucket", "bucket:443", nil, own},
+		{"another port of the server", "bucket", server + ":8443", nil, own},
+		{"another host", "bucket", "other.test:443", nil, own},
+		{"another host, with a route for the server", "bucket", "other.test:443", route, "udp 10.0.0.2:443"},
+		{"a bucket with the name of the server, another port", server, server + ":8443", nil, own},
+		{"a bucket with the name of the server, another host", server, "other.test:443", nil, own},
 	} {
 		var mu sync.Mutex
 		var dialed []string
@@ -71,7 +73,7 @@ func TestAlternatives(t *testing.T) {
 				return nil, fetch.Connect
 			}
 		})
-		_, err := client.Get(t.Context(), "s3://bucket/key")
+		_, err := client.Get(t.Context(), "s3://"+c.bucket+"/key")
 		if got := slices.Compact(dialed); fetch.FaultOf(err) != fetch.Connect || len(got) != 1 || got[0] != c.want {
 			t.Errorf("%s: connections to %q, %v, want %s", c.name, got, err, c.want)
 		}
