@@ -43,6 +43,9 @@ func Schemes(o Options) []fetch.Scheme {
 	}
 	for _, t := range o.Templates {
 		s.Trust = append(s.Trust, t.server)
+		if host, ok := strings.CutSuffix(t.server, ":80"); ok {
+			s.Trust = append(s.Trust, host+":443") // fetch.Options.Upgrade can replace http by https
+		}
 	}
 	return []fetch.Scheme{s}
 }

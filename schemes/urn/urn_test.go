@@ -119,6 +119,30 @@ func TestPrivateServer(t *testing.T) {
 	}
 }
 
+// TestUpgradedServer checks that the server of a template may be private too if
+// fetch.Options.Upgrade replaces http by https, as for a host of HSTS.
+func TestUpgradedServer(t *testing.T) {
+	n := faultnet.NewNetwork(t)
+	upgrade := func(u uri.URI) uri.URI {
+		parts := u.Parts()
+		if parts.Scheme == "http" {
+			parts.Scheme = "https"
+		}
+		secure, err := uri.Build(parts)
+		if err != nil {
+			t.Error(err)
+		}
+		return secure
+	}
+	for template, want := range map[string]string{"foo=http://10.0.0.1/{nss}": "connect", "foo=http://10.0.0.1:8080/{nss}": "connect", "foo=http://169.254.169.254/{nss}": "policy-address"} {
+		schemes := append(http.Schemes(http.Options{}), urn.Schemes(urn.Options{Templates: templates(t, template)})...)
+		c := schemetest.NewClient(t, schemes, func(o *fetch.Options) { o.Dial, o.Upgrade = n.Dial, upgrade })
+		if r := schemetest.Exchange(t.Context(), c, schemetest.NewRequest(t, "urn:foo:x")); r.Fault() != want {
+			t.Errorf("%s: got %v, want %s", template, r.Err, want)
+		}
+	}
+}
+
 // FuzzResolve checks that every URN leads to the server of its template.
 func FuzzResolve(f *testing.F) {
 	for _, s := range []string{"1", "a?+b?=c", "//h", "@h", "%2f", "{q}", "a?=//x"} {
