@@ -52,6 +52,8 @@ func (r *records) parse(answer []byte, name dnsmessage.Name) error {
 		return fetch.DNS.Errorf("%w: %s", errNoName, name)
 	case head.RCode != dnsmessage.RCodeSuccess:
 		return fetch.DNS.Errorf("the DNS server answered %s for %s", head.RCode, name)
+	case head.Truncated && r.kind == dnsmessage.TypeHTTPS: // the keys of ECH may be missing
+		return fetch.DNS.Errorf("the DNS answer for %s is truncated", name)
 	}
 	if err := p.SkipAllQuestions(); err != nil {
 		return malformed(err)
