@@ -48,13 +48,36 @@ func TestDictionary(t *testing.T) {
 		}
 		paths = append(paths, path)
 	}
+	replayInTurn(t, paths, 2)
+}
+
+// TestDictionaryCache replays records of several files with dictionaries in
+// turn.
+func TestDictionaryCache(t *testing.T) {
+	records := zstdRecords(100)
+	dir := t.TempDir()
+	var paths []string
+	for _, c := range compressWithZstd(t, records) {
+		path := filepath.Join(dir, c.name)
+		if err := os.WriteFile(path, c.file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	replayInTurn(t, paths, 1)
+}
+
+// replayInTurn replays a capture of the same page from each file. It repeats this
+// for the given number of rounds.
+func replayInTurn(t *testing.T, paths []string, rounds int) {
+	t.Helper()
 	a, err := Open(paths...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
 	req := &fetch.Request{URL: uri.MustParse("http://h.example/5")}
-	for range 2 {
+	for range rounds {
 		n := 0
 		for l, err := range a.Lookup(req.URL) {
 			if err != nil {
@@ -74,45 +97,6 @@ func TestDictionary(t *testing.T) {
 		if n != len(paths) {
 			t.Errorf("%d captures, want %d", n, len(paths))
 		}
-	}
-}
-
-// TestDictionaryCache replays records of several files with dictionaries in
-// turn.
-func TestDictionaryCache(t *testing.T) {
-	records := zstdRecords(100)
-	dir := t.TempDir()
-	var paths []string
-	for _, c := range compressWithZstd(t, records) {
-		path := filepath.Join(dir, c.name)
-		if err := os.WriteFile(path, c.file, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, path)
-	}
-	a, err := Open(paths...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	n := 0
-	for l, err := range a.Lookup(uri.MustParse("http://h.example/5")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := a.Replay(t.Context(), &fetch.Request{URL: uri.MustParse("http://h.example/5")}, l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		if err != nil || !strings.Contains(string(body), "Page 5<") {
-			t.Errorf("%s: got %q, %v", l.File, body, err)
-		}
-		resp.Body.Close()
-		n++
-	}
-	if n != len(paths) {
-		t.Errorf("%d captures, want %d", n, len(paths))
 	}
 }
 

@@ -47,7 +47,7 @@ type Site struct {
 	archives map[string]*archive // by label
 	schemes  map[string]fetch.Scheme
 	hosts    hostTable
-	texts    *texts
+	texts    *textBudget
 	slots    chan struct{} // limits the number of running requests
 	errorLog *log.Logger
 }
@@ -66,7 +66,7 @@ const maxRequests, maxConnections = 128, 512
 func NewSite(opts Options) (*Site, error) {
 	s := &Site{
 		home: opts.Home, archives: map[string]*archive{}, schemes: map[string]fetch.Scheme{},
-		texts: newTexts(maxTexts), slots: make(chan struct{}, maxRequests), errorLog: opts.ErrorLog,
+		texts: newTextBudget(maxTexts), slots: make(chan struct{}, maxRequests), errorLog: opts.ErrorLog,
 	}
 	if opts.Address == nil {
 		return nil, fetch.Usage.Errorf("the address of the listener is missing")

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Limits of a texts.
+// Limits for the pages and scripts in memory.
 const (
 	maxModule  = 4 << 20  // size of a page or script in which URLs are replaced
 	maxChanged = 2        // texts that are changed at the same time
@@ -22,11 +22,11 @@ const (
 	textWait = 5 * time.Second
 )
 
-// A texts limits the memory of the pages and scripts that are read completely,
+// A textBudget limits the memory of the pages and scripts that are read completely,
 // because their URLs are replaced. A text has a place only while it is changed,
 // which needs a multiple of its memory and which no client can delay. The bytes of
 // a text count until the client has read them. It is safe for concurrent use.
-type texts struct {
+type textBudget struct {
 	places chan struct{}
 
 	mu    sync.Mutex
@@ -34,13 +34,13 @@ type texts struct {
 	freed chan struct{} // closed and replaced after free has increased
 }
 
-func newTexts(limit int) *texts {
-	return &texts{places: make(chan struct{}, maxChanged), free: limit, freed: make(chan struct{})}
+func newTextBudget(limit int) *textBudget {
+	return &textBudget{places: make(chan struct{}, maxChanged), free: limit, freed: make(chan struct{})}
 }
 
 // reserve takes size bytes. It waits at most textWait for them, and returns false
 // if they are not available.
-func (t *texts) reserve(ctx context.Context, size int) bool {
+func (t *textBudget) reserve(ctx context.Context, size int) bool {
 	ctx, cancel := context.WithTimeout(ctx, textWait)
 	defer cancel()
 	for {
@@ -62,7 +62,7 @@ func (t *texts) reserve(ctx context.Context, size int) bool {
 }
 
 // give returns n bytes. If n is negative, it takes bytes without waiting.
-func (t *texts) give(n int) {
+func (t *textBudget) give(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.free += n
@@ -76,7 +76,7 @@ var errBusy = errors.New("too many texts are in memory")
 // read reads the body of resp, of at most maxModule bytes, and changes it. It
 // returns the beginning of a longer body unchanged. The caller calls release after
 // the client has read the text, also after an error.
-func (t *texts) read(ctx context.Context, resp *fetch.Response, change func([]byte) []byte) (text []byte, release func(), err error) {
+func (t *textBudget) read(ctx context.Context, resp *fetch.Response, change func([]byte) []byte) (text []byte, release func(), err error) {
 	reserved := maxModule
 	if resp.Size >= 0 && resp.Size < maxModule {
 		reserved = int(resp.Size)
@@ -94,7 +94,7 @@ func (t *texts) read(ctx context.Context, resp *fetch.Response, change func([]by
 }
 
 // change calls f when fewer than maxChanged texts are changed.
-func (t *texts) change(text []byte, f func([]byte) []byte) []byte {
+func (t *textBudget) change(text []byte, f func([]byte) []byte) []byte {
 	t.places <- struct{}{}
 	defer func() { <-t.places }()
 	return f(text)

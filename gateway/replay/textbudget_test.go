@@ -58,7 +58,7 @@ func TestTexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, clients = 3, 6 // texts in memory, and requests for large texts
 		s := newSite(t, testAddress, Archive{"a", source})
-		s.texts = newTexts(limit*maxModule + 10)
+		s.texts = newTextBudget(limit*maxModule + 10)
 		var mu sync.Mutex
 		stalled, ended := 0, map[int]int{}
 		request := func(path, dest string, stall <-chan struct{}) {
