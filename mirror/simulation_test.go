@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/cryptotest"
@@ -63,26 +64,29 @@ func TestSimulatedCrawl(t *testing.T) {
 	simulate(t, first, last)
 }
 
-// simulate runs the simulations with the given seeds.
+// simulate runs the simulations with the given seeds, as many at a time as the
+// machine has processors. No further one starts after a failure.
 func simulate(t *testing.T, first, last uint64) {
-	var total simulationCounts
+	var total simulationCounts // guarded by mu
+	var mu sync.Mutex
 	figures := report.Start(t, "simulated crawl")
-	for seed := first; seed <= last && !t.Failed(); seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newSimulation(t, seed)
-				if seed%3 == 1 {
-					s.startWorkers(2 + s.random.IntN(2))
-					s.runWorkers()
-					figures.Add("seeds of shared crawls", 1)
-				} else {
-					s.run()
-				}
-				total.add(s.counts)
-				figures.Add("seeds", 1)
-			})
+	seeds := make(chan uint64)
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for seed := range seeds {
+				counts := simulateSeed(t, seed, figures)
+				mu.Lock()
+				total.add(counts)
+				mu.Unlock()
+			}
 		})
 	}
+	for seed := first; seed <= last && !t.Failed(); seed++ {
+		seeds <- seed
+	}
+	close(seeds)
+	group.Wait()
 	figures.Add("processes", total.Runs)
 	figures.Add("kills", total.Kills)
 	figures.Add("interrupts", total.Interrupts)
@@ -92,6 +96,25 @@ func simulate(t *testing.T, first, last uint64) {
 	figures.Add("workers without a connection to the database", total.Partitions)
 	figures.Add("requests", total.Requests)
 	t.Logf("simulations of the seeds %d to %d: %+v", first, last, total)
+}
+
+// simulateSeed runs one simulation, and returns its counts.
+func simulateSeed(t *testing.T, seed uint64, figures *report.Figures) (counts simulationCounts) {
+	t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSimulation(t, seed)
+			if seed%3 == 1 {
+				s.startWorkers(2 + s.random.IntN(2))
+				s.runWorkers()
+				figures.Add("seeds of shared crawls", 1)
+			} else {
+				s.run()
+			}
+			figures.Add("seeds", 1)
+			counts = s.counts
+		})
+	})
+	return counts
 }
 
 // A simulation is a crawl of generated hosts with failures.
