@@ -112,7 +112,7 @@ RESULTS := $(CURDIR)/bin/results
 
 soak: peers
 	mkdir -p $(RESULTS)
-	FETCH_RESULTS=$(RESULTS) internal/test/testdir/run go test -tags soak -run Soak -timeout $(SOAKTIME) -v ./...
+	FETCH_RESULTS=$(RESULTS) internal/test/testdir/run go test -p $(JOBS) -tags soak -run Soak -timeout $(SOAKTIME) -v ./...
 
 PACKAGES ?= ./uri ./fetch ./save ./wrap ./warc ./internal/wire/http1 ./mirror/internal/archive ./mirror/internal/frontier/rules ./schemes/internal/sessions \
 	./internal/wire/z3950/apdu,./schemes/z3950
