@@ -81,7 +81,7 @@ func TestLargeListing(t *testing.T) {
 		}
 	}))
 	o := w.options("http://a.example/")
-	o.WARC, o.Limits.Files = nil, 200
+	o.WARC, o.Limits.Files, o.Limits.Links = nil, 200, int64(listingLinks)
 	peak := watchHeap(t)
 	if _, err := mirror.Run(t.Context(), o); !errors.Is(err, mirror.ErrLimit) {
 		t.Error(err)

@@ -4,7 +4,6 @@ package commandtest
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -80,20 +79,39 @@ func newGroup(a *syscall.SysProcAttr) *syscall.SysProcAttr {
 // and its children.
 func (p *Process) Wait(t *testing.T) Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), WaitTimeout)
-	defer cancel()
-	select {
-	case err := <-p.done:
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Fatal(err)
+	return p.WaitActive(t, nil)
+}
+
+// WaitActive is Wait for a process whose work takes longer. WaitTimeout starts
+// again with each value of active, such as a request to the server of the test.
+func (p *Process) WaitActive(t *testing.T, active <-chan struct{}) Result {
+	t.Helper()
+	timer := time.NewTimer(WaitTimeout)
+	defer timer.Stop()
+	for {
+		select {
+		case <-active:
+			timer.Reset(WaitTimeout)
+			continue
+		case err := <-p.done:
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
+		case <-timer.C:
+			p.kill()
+			t.Errorf("%q did not end within the timeout: %s", p.Args, &p.stderr)
+		case <-t.Context().Done():
+			p.kill()
 		}
-	case <-ctx.Done():
-		syscall.Kill(-p.Process.Pid, syscall.SIGKILL)
-		<-p.done
-		t.Errorf("%q did not end within the timeout: %s", p.Args, &p.stderr)
+		return Result{codeOf(p.ProcessState), p.stderr.String(), p.stdout.String(), time.Since(p.started)}
 	}
-	return Result{codeOf(p.ProcessState), p.stderr.String(), p.stdout.String(), time.Since(p.started)}
+}
+
+// kill kills the process and its children, and waits for the process.
+func (p *Process) kill() {
+	syscall.Kill(-p.Process.Pid, syscall.SIGKILL)
+	<-p.done
 }
 
 func codeOf(state *os.ProcessState) int {
