@@ -4,6 +4,7 @@ package regularfile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,6 +43,23 @@ func OwnTarget(name string) (target string, owned bool, err error) {
 		name = link
 	}
 	return "", false, &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
+}
+
+// OpenOwn opens a regular file for reading. The file must belong to the user of this
+// process or to root.
+func OpenOwn(name string) (*os.File, error) {
+	f, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && ownerOf(info) != 0 && ownerOf(info) != os.Geteuid() {
+		err = fmt.Errorf("%s belongs to another user", name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // ownerOf returns the number of the user to whom a file belongs.

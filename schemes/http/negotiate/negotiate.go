@@ -30,6 +30,11 @@ type Options struct {
 	Config string // krb5.conf, with the addresses of the servers of each realm
 	Cache  string // the cache of kinit
 	Keytab string // keys of the user
+
+	// OwnCache ignores the Cache if it belongs to another user, except root. It is
+	// for a name in a folder of several users that this user did not choose. Another
+	// user could write his own tickets there, and would get what is uploaded.
+	OwnCache bool
 }
 
 // An Authenticator makes the tokens for servers. It is safe for concurrent use.
@@ -67,8 +72,11 @@ func New(o Options) (a *Authenticator, err error) {
 	if err != nil && !errors.As(err, &unsupported) {
 		return nil, fetch.Local.Errorf("%s: %w", o.Config, err)
 	}
-	// Each user of this machine can create a named pipe with the default name.
-	if text, err = readFile(o.Cache, regularfile.Open); err == nil && len(text) > 0 {
+	open := regularfile.Open // each user of this machine can create a named pipe with the default name
+	if o.OwnCache {
+		open = regularfile.OpenOwn
+	}
+	if text, err = readFile(o.Cache, open); err == nil && len(text) > 0 {
 		if a.cache, err = parseCache(text); err != nil {
 			return nil, fetch.Local.Errorf("%s: %w", o.Cache, err)
 		}

@@ -24,6 +24,8 @@ func (f *Flags) openNegotiator() (*negotiate.Authenticator, error) {
 		Config: kerberosFile("KRB5_CONFIG", "/etc/krb5.conf"),
 		Cache:  kerberosFile("KRB5CCNAME", "/tmp/krb5cc_"+strconv.Itoa(os.Getuid())),
 		Keytab: kerberosFile("KRB5_CLIENT_KTNAME", ""),
+
+		OwnCache: os.Getenv("KRB5CCNAME") == "",
 	})
 	if err == nil && f.proxy.negotiate {
 		f.proxy.negotiator = a
