@@ -141,7 +141,8 @@ func derive(a pkix.AlgorithmIdentifier, passphrase string, size int) ([]byte, er
 		if _, err := asn1.Unmarshal(a.Parameters.FullBytes, &p); err != nil {
 			return nil, fmt.Errorf("malformed encrypted key: %w", err)
 		}
-		if p.N < 2 || p.R < 1 || p.P < 1 || p.N > maxScrypt/128 || p.R > maxScrypt/128/p.N || p.P > 64 {
+		if p.N < 2 || p.R < 1 || p.P < 1 || p.N > maxScrypt/128 || p.R > maxScrypt/128/p.N ||
+			p.P > min(64, maxScrypt/128/p.R) {
 			return nil, fmt.Errorf("key has unsupported parameters of scrypt: %d, %d, %d", p.N, p.R, p.P)
 		}
 		return scrypt.Key([]byte(passphrase), p.Salt, p.N, p.R, p.P, size)

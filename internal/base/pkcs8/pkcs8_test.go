@@ -5,11 +5,13 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/asn1"
 	"encoding/pem"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/internal/base/pkcs8"
@@ -53,6 +55,34 @@ func TestDecrypt(t *testing.T) {
 		}
 		if _, wrong := pkcs8.Decrypt(block.Bytes, "wrong"); err == nil && !errors.Is(wrong, pkcs8.ErrPassphrase) {
 			t.Errorf("%s: wrong passphrase: got %v", name, wrong)
+		}
+	}
+}
+
+// TestScryptMemory checks that a key cannot require more memory than maxScrypt for
+// one of the two arrays of scrypt.
+func TestScryptMemory(t *testing.T) {
+	type algorithm struct {
+		OID        asn1.ObjectIdentifier
+		Parameters any
+	}
+	type parameters struct {
+		Salt    []byte
+		N, R, P int
+	}
+	for name, p := range map[string]parameters{"many blocks": {nil, 2, 1 << 20, 64}, "large blocks": {nil, 1 << 21, 2, 1}} {
+		der, err := asn1.Marshal(struct {
+			Algorithm algorithm
+			Data      []byte
+		}{algorithm{asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 13}, struct{ Derivation, Encryption algorithm }{
+			algorithm{asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 11591, 4, 11}, p},
+			algorithm{asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 1, 2}, make([]byte, 16)},
+		}}, make([]byte, 16)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pkcs8.Decrypt(der, "s3cret"); err == nil || !strings.Contains(err.Error(), "unsupported parameters of scrypt") {
+			t.Errorf("%s: got %v", name, err)
 		}
 	}
 }
