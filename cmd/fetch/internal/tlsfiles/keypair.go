@@ -102,6 +102,9 @@ func loadPKCS12(p *passphrases, text []byte, name string) (pair tls.Certificate,
 	}
 	p.file, p.empty = name, true
 	pair, err = decrypt(p, func(passphrase string) (pair tls.Certificate, err error) {
+		if isCostly(text, maxIterations, maxLevels) {
+			return pair, errors.New("the file requires too many iterations to derive a key")
+		}
 		key, cert, chain, err := pkcs12.DecodeChain(text, passphrase)
 		if err != nil {
 			return pair, err
