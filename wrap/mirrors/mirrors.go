@@ -66,7 +66,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		unchanged := b.unchanged()
 		b.Close()
 		if unchanged {
-			return &fetch.Response{URL: o.Mirrors[0].URL, Kind: fetch.Document, Size: -1, Unchanged: true, Body: http.NoBody}, nil
+			return &fetch.Response{URL: o.Mirrors[0].URL, Kind: fetch.Document, Size: o.Size, Unchanged: true, Body: http.NoBody}, nil
 		}
 		return nil, err
 	}

@@ -54,6 +54,8 @@ func TestMetalinkFiles(t *testing.T) {
 		{"--output-dir DIR U/a.meta4", "a", 0, "a=/a"},
 		{"--output-dir DIR -z 2020-01-01 U/a.meta4", "a", 0, "a=old"},
 		{"--output-dir DIR -z 1990-01-01 U/a.meta4", "a", 0, "a=/a"},
+		{"--output-dir DIR -z DIR/a U/a.meta4", "a", 0, "a=/a"}, // has another size than the object
+		{"--output-dir DIR -z DIR/b U/a.meta4", "b", 0, "b=old"},
 	} {
 		dir := t.TempDir()
 		if c.existing != "" {

@@ -101,6 +101,14 @@ func (j *Job) saveObject(req *fetch.Request, o mirrors.Object) error {
 	return j.save(req, fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		j.attempts.calls.Add(1)
 		resp, err := source.Do(ctx, req)
+		if err == nil && resp.Unchanged && j.differsInSize(req, resp) { // as in completeOld
+			resp.Body.Close()
+			for i := range o.Mirrors {
+				o.Mirrors[i] = o.Mirrors[i].Clone()
+				o.Mirrors[i].Since = time.Time{}
+			}
+			resp, err = mirrors.New(j.Client, o).Do(ctx, req)
+		}
 		if err == nil {
 			j.Resp = resp
 		}
