@@ -49,6 +49,7 @@ type Resolver struct {
 
 	mu    sync.Mutex
 	known map[string]*known // by host and port
+	kept  int               // bytes of the services in known, and of those that were replaced
 }
 
 // Limits for answers.

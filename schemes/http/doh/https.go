@@ -1,6 +1,7 @@
 package doh
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -33,6 +34,7 @@ const (
 	maxProtocols = 32               // protocols of an endpoint that are read
 	maxECH       = 8 << 10          // bytes of an ECHConfigList; longer ones are ignored
 	maxKnown     = 1024             // origins whose services are remembered
+	maxKept      = 1 << 20          // bytes of all remembered services
 	longest      = time.Hour        // time for which services are remembered
 	shortest     = 10 * time.Second // the same, also if the lookup failed
 	lookupTime   = 3 * time.Second  // limit for the lookup
@@ -83,7 +85,7 @@ func (r *Resolver) claim(host string, port uint16) *known {
 		}
 	}
 	if r.known == nil || len(r.known) >= maxKnown {
-		r.known = map[string]*known{}
+		r.forget()
 	}
 	k := &known{done: make(chan struct{})}
 	if r.done.Err() != nil {
@@ -103,8 +105,28 @@ func (r *Resolver) claim(host string, port uint16) *known {
 		var life time.Duration
 		k.services, life, k.err = r.services(ctx, owner, host, port)
 		k.until = time.Now().Add(min(max(life, shortest), longest))
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.kept += k.size(); r.kept > maxKept {
+			r.forget()
+		}
 	})
 	return k
+}
+
+// forget removes all remembered services. The caller must hold r.mu.
+func (r *Resolver) forget() { r.known, r.kept = map[string]*known{}, 0 }
+
+// size returns the approximate number of bytes that the services need in memory.
+func (k *known) size() int {
+	n := 0
+	for _, s := range k.services {
+		n += 128 + len(s.Host) + len(s.ECH)
+		for _, p := range s.Protocols {
+			n += 32 + len(p)
+		}
+	}
+	return n
 }
 
 // services follows the records in AliasMode from owner to those in ServiceMode.
@@ -192,7 +214,7 @@ func (b *bindings) endpoints(host string, port uint16) (all []Service) {
 			s.Protocols = append(s.Protocols, "http/1.1")
 		}
 		if value, _ := record.GetParam(dnsmessage.SVCParamECH); len(value) > 0 && len(value) <= maxECH {
-			s.ECH = value
+			s.ECH = bytes.Clone(value) // the other parameters can then be freed
 		}
 		all = append(all, s)
 	}
