@@ -167,7 +167,7 @@ func TestManyNames(t *testing.T) {
 			for i := range page {
 				page[i].Key = fmt.Sprintf("%0*x", length, names+i)
 			}
-			if err := progress.check(page); err != nil {
+			if err := progress.check(page, time.Second); err != nil {
 				if fetch.FaultOf(err) != fetch.TooLarge {
 					t.Error(err)
 				}
@@ -177,6 +177,35 @@ func TestManyNames(t *testing.T) {
 		}
 		if names < most*9/10 || names > most {
 			t.Errorf("%d names of %d bytes, want at most %d", names, length, most)
+		}
+	}
+}
+
+// TestSlowList checks that a list ends if the server sends few objects in a long
+// time, and that a long list does not.
+func TestSlowList(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		objects int // of each page
+		took    time.Duration
+		want    fetch.Fault // or 0 for success
+	}{
+		{"a page with one object each minute", 1, time.Minute, fetch.Timeout},
+		{"an empty page each minute", 0, time.Minute, fetch.Timeout},
+		{"slow pages", 1000, 90 * time.Second, 0},
+		{"small pages", 1, 100 * time.Millisecond, 0},
+	} {
+		var progress listProgress
+		var err error
+		for n := 0; n < 90 && err == nil; n++ {
+			page := make([]listed, c.objects)
+			for i := range page {
+				page[i].Key = fmt.Sprintf("%08d", n*c.objects+i)
+			}
+			err = progress.check(page, c.took)
+		}
+		if fetch.FaultOf(err) != c.want {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
@@ -159,9 +160,10 @@ func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[store.Object
 		var progress listProgress
 		for {
 			var page listPage
+			start := time.Now()
 			err := s.api.document(ctx, call{method: http.MethodGet, query: query}, listRoot, &page)
 			if err == nil {
-				err = progress.check(page.Contents)
+				err = progress.check(page.Contents, time.Since(start))
 			}
 			if err == nil && page.IsTruncated && page.NextContinuationToken == "" {
 				err = fetch.Protocol.Errorf("the server does not say where the list continues")
@@ -199,19 +201,34 @@ const (
 	nameCost = 192
 )
 
+// A list may take listTime, and objectTime for each object. A server could
+// otherwise send a page with one object every few minutes.
+const (
+	listTime   = 10 * time.Minute
+	objectTime = 100 * time.Millisecond
+)
+
 // maxKey is the maximum size of the name of an object in S3, in bytes.
 const maxKey = 1024
 
 // A listProgress checks that the pages of a list come to an end. S3 lists the
 // objects in the order of their names.
 type listProgress struct {
-	last  string // last name of the previous pages
-	empty int    // number of consecutive pages without an object
-	bytes int    // memory for all names
+	last    string        // last name of the previous pages
+	empty   int           // number of consecutive pages without an object
+	bytes   int           // memory for all names
+	objects int           // number of all objects
+	waited  time.Duration // time that all requests took
 }
 
-// check returns an error if a page does not follow the previous pages.
-func (l *listProgress) check(page []listed) error {
+// check returns an error if a page does not follow the previous pages. The
+// request for the page took the given time.
+func (l *listProgress) check(page []listed, took time.Duration) error {
+	l.waited += took
+	l.objects += len(page)
+	if l.waited > listTime+time.Duration(l.objects)*objectTime {
+		return fetch.Timeout.Errorf("the server sent only %d objects of the list in %v", l.objects, l.waited.Round(time.Second))
+	}
 	if len(page) == 0 {
 		if l.empty++; l.empty > maxEmptyPages {
 			return fetch.Protocol.Errorf("the server sent %d pages without an object", l.empty)
