@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"time"
 )
 
 func withAuthorization(r *http.Request) context.Context {
@@ -22,6 +23,7 @@ func (x *running) refuse(w http.ResponseWriter, r *http.Request, code int, reaso
 // WriteError answers a request with a page that contains the reason of an error.
 // The page is not part of the site that the client requested.
 func WriteError(w http.ResponseWriter, code int, reason string) {
+	limitRest(w)
 	h := w.Header()
 	clear(h)
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -36,6 +38,13 @@ func WriteError(w http.ResponseWriter, code int, reason string) {
 	title := fmt.Sprintf("%d %s", code, http.StatusText(code))
 	fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\"><title>%s</title>\n<h1>%s</h1>\n<p>%s</p>\n<p>This page comes from the proxy fetch, not from the site.</p>\n",
 		html.EscapeString(title), html.EscapeString(title), html.EscapeString(reason))
+}
+
+// limitRest limits the time in which net/http reads the rest of a request whose
+// Handler has not read the body. A client could otherwise hold the connection open
+// without sending it.
+func limitRest(w http.ResponseWriter) {
+	http.NewResponseController(w).SetReadDeadline(time.Now().Add(stallTimeout)) // some writers have no deadline
 }
 
 // fieldText replaces the characters of text that a string in a structured

@@ -50,6 +50,7 @@ func (x *running) serveOwn(w http.ResponseWriter, r *http.Request) {
 		x.refuse(w, r, http.StatusNotFound, "this server is a proxy, and has no pages of its own")
 		return
 	}
+	limitRest(w)
 	x.Own.ServeHTTP(w, r)
 }
 
