@@ -3,7 +3,6 @@
 package rendering
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc/record"
 )
 
 // Forms of a page, which are the values of --render.
@@ -74,11 +74,9 @@ func (r *Renderer) Middleware(next fetch.Driver) fetch.Driver {
 			return resp, err
 		}
 		defer resp.Body.Close()
-		text, err := io.ReadAll(io.LimitReader(resp.Body, maxPage+1))
-		if err == nil && len(text) > maxPage {
-			err = fetch.TooLarge.Errorf("page longer than %d bytes", maxPage)
-		}
-		if err != nil {
+		text := (&record.Options{}).Spool()
+		defer text.Free()
+		if err := readPage(text, resp.Body); err != nil {
 			return nil, err
 		}
 		page, err := r.open(ctx, req.URL, resp, text)
@@ -89,15 +87,25 @@ func (r *Renderer) Middleware(next fetch.Driver) fetch.Driver {
 	})
 }
 
+// readPage writes the body of a page to text, which needs little memory for a
+// long page.
+func readPage(text record.Spool, body io.Reader) error {
+	n, err := io.Copy(text, io.LimitReader(body, maxPage+1))
+	if err == nil && n > maxPage {
+		err = fetch.TooLarge.Errorf("page longer than %d bytes", maxPage)
+	}
+	return err
+}
+
 // open opens a page whose text was retrieved.
-func (r *Renderer) open(ctx context.Context, u uri.URI, resp *fetch.Response, text []byte) (*browser.Page, error) {
+func (r *Renderer) open(ctx context.Context, u uri.URI, resp *fetch.Response, text record.Spool) (*browser.Page, error) {
 	b, err := r.start(ctx)
 	if err != nil {
 		return nil, fetch.Unsupported.Errorf("no browser: %w", err)
 	}
 	sources := capture.NewPageSource(u, resp.Peer)
 	answer := &browser.Answer{
-		Response: resp, Body: func() (io.ReadSeeker, error) { return bytes.NewReader(text), nil },
+		Response: resp, Body: func() (io.ReadSeeker, error) { return text.Reader() },
 		Next: &capture.Handler{
 			Client:    r.Client,
 			From:      func(r *http.Request, u uri.URI) (*fetch.Source, error) { return sources.Of(r, u), nil },
