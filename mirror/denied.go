@@ -195,7 +195,7 @@ func (c *crawl) addSharedSeeds(seeds []string) {
 	defer c.recorded.mu.Unlock()
 	for _, text := range seeds {
 		if u, err := uri.Parse(text); err == nil {
-			c.recorded.seeds.add(u)
+			c.recorded.seeds.add(u, c.schemeOf(u))
 			c.scope.addSeed(u)
 		}
 	}

@@ -88,6 +88,11 @@ func hostOf(u uri.URI) string {
 // visit found u. The parameter text is the canonical form of u, and key is the
 // key of u. The item does not inherit that via was deferred.
 func newItem(u uri.URI, text string, key frontier.Key, via frontier.Item, meta []byte) frontier.Item {
+	if strings.Contains(u.Host(), "%") { // the canonical form has another host, such as a for %61
+		if canonical, err := uri.Parse(text); err == nil {
+			u = canonical
+		}
+	}
 	return frontier.Item{
 		Key: key, URL: text, Host: hostOf(u),
 		Via: via.Key, Depth: via.Depth + 1, Priority: min(via.Priority, 0), Meta: meta,

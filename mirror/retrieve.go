@@ -62,6 +62,9 @@ func (c *crawl) settle(ctx context.Context, v *visit) (settled bool, err error) 
 	v.scheme = c.schemeOf(v.url)
 	v.origin, _ = originOf(v.url)
 	switch {
+	case c.shared != nil && v.hasOrigin() && it.Host != hostOf(v.url): // a lease of another host does not permit the request
+		v.exclude("the database has the URL under another host")
+		return true, nil
 	case c.yieldsLike(v):
 		v.outcome = visitYielded
 		return true, nil

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"hash"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -97,30 +98,57 @@ func withoutScheme(o fetch.Origin) fetch.Origin {
 	return o
 }
 
-// serverSeeds finds a seed with the server of a URL. The scheme of a server does
-// not count. A seed without a server, such as a file, is found by its scheme.
+// serverSeeds finds a seed with the server of a URL. A seed without a server, such
+// as a file, is found by its scheme.
 type serverSeeds struct {
-	servers map[fetch.Origin]string // a seed of each server, without its scheme
-	schemes map[string]string       // a seed of each scheme without a server
+	servers map[fetch.Origin][]serverSeed // the seeds of each server, one of each scheme; the keys have no scheme
+	schemes map[string]string             // a seed of each scheme without a server
 }
 
-func (s *serverSeeds) add(u uri.URI) {
+// A serverSeed is a seed with a server.
+type serverSeed struct {
+	url    string // canonical URL
+	scheme fetch.Scheme
+}
+
+// covers reports whether a URL of the scheme other, with the server of s, names
+// the same service: its scheme is that of s, or documents of s may lead to it and
+// both schemes have the same default port, such as news and nntp.
+func (s serverSeed) covers(other fetch.Scheme) bool {
+	return s.scheme.Name == other.Name ||
+		s.scheme.Port == other.Port && slices.Contains(s.scheme.Links.To, other.Name)
+}
+
+// add adds the seed u of the given scheme.
+func (s *serverSeeds) add(u uri.URI, scheme fetch.Scheme) {
 	if s.servers == nil {
-		s.servers, s.schemes = map[fetch.Origin]string{}, map[string]string{}
+		s.servers, s.schemes = map[fetch.Origin][]serverSeed{}, map[string]string{}
 	}
-	if origin, sited := originOf(u); sited {
-		s.servers[withoutScheme(origin)] = archive.Canonical(u)
-	} else {
+	origin, sited := originOf(u)
+	if !sited {
 		s.schemes[u.Scheme()] = archive.Canonical(u)
+		return
 	}
+	origin = withoutScheme(origin)
+	for _, seed := range s.servers[origin] {
+		if seed.scheme.Name == scheme.Name {
+			return
+		}
+	}
+	s.servers[origin] = append(s.servers[origin], serverSeed{archive.Canonical(u), scheme})
 }
 
-// find returns a seed with the server of v, or "".
+// find returns a seed with the server of v, or "". It needs the scheme of v.
 func (s *serverSeeds) find(v *visit) string {
-	if v.hasOrigin() {
-		return s.servers[withoutScheme(v.origin)]
+	if !v.hasOrigin() {
+		return s.schemes[v.url.Scheme()]
 	}
-	return s.schemes[v.url.Scheme()]
+	for _, seed := range s.servers[withoutScheme(v.origin)] {
+		if seed.covers(v.scheme) {
+			return seed.url
+		}
+	}
+	return ""
 }
 
 // addSeed records the seed u and returns an item for it. If the user entered u,
@@ -128,7 +156,7 @@ func (s *serverSeeds) find(v *visit) string {
 func (t *trust) addSeed(client *fetch.Client, u uri.URI) frontier.Item {
 	text := archive.Canonical(u)
 	it := newItem(u, text, t.identity.KeyOf(text), frontier.Item{Depth: -1}, meta{}.encode())
-	t.servers.add(u)
+	t.servers.add(u, client.Scheme(u.Scheme()))
 	t.userSeeds[it.Key] = true
 	t.seeds[it.Key] = true
 	if t.stored {
@@ -209,7 +237,7 @@ func (t *trust) source(v *visit) *fetch.Source {
 }
 
 // onSeedServer reports whether the URL of v has the server of a seed of this
-// command. A URL without a server must be below such a seed.
+// command, and the same service. A URL without a server must be below such a seed.
 func (t *trust) onSeedServer(v *visit) bool {
 	return t.servers.find(v) != "" && (v.hasOrigin() || t.scope.isBelow(v.url, v.text))
 }

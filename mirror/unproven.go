@@ -30,7 +30,7 @@ func (d *discovery) needsSource(u uri.URI, text string) bool {
 	if d.v.unconditional || resumed || !peer.IsValid() || fetch.IsPublic(peer) || !t.scope.inReach(u, text) {
 		return false
 	}
-	to := &visit{url: u}
+	to := &visit{url: u, scheme: d.c.schemeOf(u)}
 	to.text = text
 	to.origin, _ = originOf(u)
 	return !isPublicAddress(u) && !t.onSeedServer(to)
