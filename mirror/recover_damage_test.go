@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -199,4 +200,29 @@ func TestRecoverHostile(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, c.paths)
 		}
 	}
+}
+
+// TestRecoverEmptyRecords checks an archive whose last run was killed right after
+// it had created its WARC file. The next run removes the empty file, which is no
+// damage.
+func TestRecoverEmptyRecords(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork(t)
+		w.web("a.example", webSite{"/": "text"})
+		o := w.options("http://a.example/")
+		o.Tree = true
+		run(t, o)
+		const name = "warc/fetch-20300101000000-00000-vm.warc.gz.open"
+		if err := os.WriteFile(filepath.Join(o.Dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		remove(t, o.Dir, "fetch.db*")
+		recoverArchive(t, o)
+		run(t, o)
+		checkVerify(t, o.Dir)
+		if _, err := os.Stat(filepath.Join(o.Dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the empty file: %v", err)
+		}
+	})
 }

@@ -131,7 +131,9 @@ func (r *rebuild) addFile(ctx context.Context, name string) error {
 			s.object, end = nil, groupStart
 		}
 	}
-	r.builder.SetEnd(base, end)
+	if end > 0 || !open { // the next run removes an open file without records
+		r.builder.SetEnd(base, end)
+	}
 	return errors.Join(s.flushGroup(), s.flush())
 }
 

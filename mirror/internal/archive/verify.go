@@ -175,7 +175,7 @@ func (v *verifier) checkRecords(ctx context.Context) error {
 		return err
 	}
 	for name, end := range ends {
-		if size, ok := sizes[name]; !ok || size < end {
+		if size, ok := sizes[name]; size < end || !ok && end > 0 {
 			if err := v.add(Finding{Path: warcFolder + "/" + name, Text: "committed records are missing"}); err != nil {
 				return err
 			}
