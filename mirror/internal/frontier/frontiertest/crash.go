@@ -38,6 +38,9 @@ func (p *play) afterCrash() {
 	p.note("crash")
 	copied := *p
 	copied.trial = left
+	dropped := p.model.dropped
+	p.model.dropped = 0 // since Open
 	copied.compare()
+	p.model.dropped = dropped
 	p.must(left.Close())
 }
