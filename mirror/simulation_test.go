@@ -65,7 +65,7 @@ func TestSimulatedCrawl(t *testing.T) {
 }
 
 // simulate runs the simulations with the given seeds, as many at a time as the
-// machine has processors. No further one starts after a failure.
+// machine has processors. After a failure, no further one starts.
 func simulate(t *testing.T, first, last uint64) {
 	var total simulationCounts // guarded by mu
 	var mu sync.Mutex

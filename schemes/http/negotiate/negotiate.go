@@ -31,9 +31,9 @@ type Options struct {
 	Cache  string // the cache of kinit
 	Keytab string // keys of the user
 
-	// OwnCache ignores the Cache if it belongs to another user, except root. It is
-	// for a name in a folder of several users that this user did not choose. Another
-	// user could write his own tickets there, and would get what is uploaded.
+	// OwnCache ignores the Cache if it belongs to another user, except root. Set it
+	// for a default name in a folder such as /tmp, where other users can create the
+	// file. Otherwise, servers could receive tokens of these users.
 	OwnCache bool
 }
 
