@@ -37,7 +37,8 @@ var (
 )
 
 // ErrComplete means that the last run of a crawl with a shared frontier is
-// complete, and that Options.Again is false. Its Fault is fetch.Local.
+// complete, and that Options.Again is false. Run also returns it if other workers
+// complete the run while this worker joins it. Its Fault is fetch.Local.
 var ErrComplete = frontier.ErrEnded
 
 // Verify checks all files of the archive. The database must match the digest of its

@@ -11,8 +11,17 @@ import (
 )
 
 // startRun starts a new run, or continues the last run if it is incomplete. It
-// adds the seeds to the frontier.
+// adds the seeds to the frontier. If another worker ends the run meanwhile, the
+// error is frontier.ErrEnded.
 func (c *crawl) startRun(ctx context.Context) error {
+	err := c.joinRun(ctx)
+	if c.shared != nil && errors.Is(err, frontier.ErrNoRun) {
+		return frontier.ErrEnded
+	}
+	return err
+}
+
+func (c *crawl) joinRun(ctx context.Context) error {
 	names := make([]string, len(c.o.Seeds))
 	items := make([]frontier.Item, len(c.o.Seeds))
 	for i, u := range c.o.Seeds {
