@@ -136,7 +136,9 @@ func (f *workerFrontier) End(ctx context.Context) error {
 	return f.Frontier.End(ctx)
 }
 
+// Add adds items after a pause, in which another worker can end the run.
 func (f *workerFrontier) Add(ctx context.Context, items []frontier.Item) (int, error) {
+	time.Sleep(time.Duration(f.p.dice("add").Int64N(int64(2 * time.Second))))
 	if err := f.enter(ctx); err != nil {
 		return 0, err
 	}
