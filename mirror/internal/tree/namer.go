@@ -24,6 +24,7 @@ type Want struct {
 type Assigned struct {
 	Path   string
 	Claims []frontier.Name
+	dir    string // preferred path of the directory
 }
 
 // A Namer assigns a unique path to each URL. The paths are unique even on file
@@ -47,8 +48,15 @@ type Namer struct {
 
 	mu      sync.Mutex
 	pending map[string]claim // reserved names that are not yet in the database
-	folders recent           // cache of directory names that are in the database
+	folders recent[struct{}] // cache of directory names that are in the database
+	renamed recent[string]   // cache of assigned directories that are in the database, by preferred path
 }
+
+// These are the numbers of names in each map of the caches of a Namer.
+const (
+	maxFolders = 8192
+	maxRenamed = 1024
+)
 
 // A claim is a reserved name that is not yet in the database. It contains the
 // owner of the name, and counts the pending Assigned values with the name.
@@ -62,7 +70,8 @@ type claim struct {
 // the method NameOwners of a frontier.Frontier.
 func NewNamer(l Layout, scheme func(name string) fetch.Scheme,
 	named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)) *Namer {
-	return &Namer{layout: l, scheme: scheme, lookupOwners: named, pending: map[string]claim{}}
+	return &Namer{layout: l, scheme: scheme, lookupOwners: named, pending: map[string]claim{},
+		folders: recent[struct{}]{max: maxFolders}, renamed: recent[string]{max: maxRenamed}}
 }
 
 // Assign returns a path for each of wants, in the same order. It reserves the
@@ -111,8 +120,11 @@ func (n *Namer) Committed(as ...Assigned) {
 	for _, a := range as {
 		for _, c := range a.Claims {
 			if c.Key.IsZero() {
-				n.folders.add(c.Fold)
+				n.folders.add(c.Fold, struct{}{})
 			}
+		}
+		if dir := directoryOf(a.Path); dir != a.dir {
+			n.renamed.add(a.dir, dir)
 		}
 	}
 }
@@ -169,7 +181,7 @@ func (b *batch) lookup(ctx context.Context) error {
 	for folded, key := range found {
 		b.known[folded] = &key
 		if key.IsZero() {
-			b.namer.folders.add(folded)
+			b.namer.folders.add(folded, struct{}{})
 		}
 	}
 	return err
@@ -182,7 +194,7 @@ func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
 	if p, ok := b.namer.pending[folded]; ok {
 		return p.key, true, false
 	}
-	if b.namer.folders.has(folded) {
+	if _, ok := b.namer.folders.get(folded); ok {
 		return key, true, true
 	}
 	k, ok := b.known[folded]
@@ -202,16 +214,38 @@ func (b *batch) place(w Want, path string) (a Assigned) {
 	if w.Key.IsZero() {
 		w.Key = frontier.KeyOf(w.URL.Unredacted())
 	}
-	end := strings.LastIndexByte(path, '/') + 1
-	if b.last.dir != path[:end] {
-		b.last = place{dir: path[:end]}
-		for name := range strings.SplitSeq(path[:end-1], "/") {
-			b.last.path = b.folder(&b.last, b.last.path+name) + "/"
-		}
+	a.dir = directoryOf(path)
+	if b.last.dir != a.dir {
+		b.last = b.directory(a.dir)
 	}
 	a.Claims = append(make([]frontier.Name, 0, len(b.last.claims)+1), b.last.claims...)
-	b.file(&a, w, b.last.path, path[end:])
+	b.file(&a, w, b.last.path, path[len(a.dir):])
 	return a
+}
+
+// directoryOf returns a path up to its last slash.
+func directoryOf(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
+
+// directory assigns a path to a directory. The path of the nearest renamed parent
+// is in a cache, so that each of many renamed parents needs no lookup of its own.
+func (b *batch) directory(dir string) place {
+	p := place{dir: dir}
+	parent := dir
+	for parent != "" {
+		path, ok := b.namer.renamed.get(parent)
+		if ok {
+			p.path = path
+			break
+		}
+		parent = directoryOf(parent[:len(parent)-1])
+	}
+	if parent == dir {
+		return p
+	}
+	for name := range strings.SplitSeq(dir[len(parent):len(dir)-1], "/") {
+		p.path = b.folder(&p, p.path+name) + "/"
+	}
+	return p
 }
 
 // folder reserves the names of a directory and returns its path.

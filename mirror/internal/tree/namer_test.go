@@ -164,6 +164,25 @@ func TestNamerLookupsWithCollisions(t *testing.T) {
 	}
 }
 
+// TestNamerLookupsOfGrowingPath checks that a URL needs few lookups, although each
+// of its parents is also a page.
+func TestNamerLookupsOfGrowingPath(t *testing.T) {
+	tab := &nameTable{names: map[string]frontier.Key{}}
+	var ws []Want
+	url := "http://h"
+	for i := range 60 {
+		url += fmt.Sprint("/", i)
+		ws = append(ws, newWants(url)...)
+	}
+	paths := assignAll(t, tab, 1, ws)
+	if got, want := paths[3], "http/h/0@dir/1@dir/2@dir/3"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if most := 3 * len(ws); tab.lookups > most {
+		t.Errorf("got %d lookups, want at most %d", tab.lookups, most)
+	}
+}
+
 // TestNamerAlternativesTaken checks that a URL gets a path even if other URLs
 // have all of its alternative names.
 func TestNamerAlternativesTaken(t *testing.T) {

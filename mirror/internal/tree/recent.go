@@ -1,27 +1,25 @@
 package tree
 
-// maxRecent limits the number of names in each of the two maps of the type
-// recent.
-const maxRecent = 8192
-
-// A recent is a set of names that drops the least recently used names. The zero
-// value is an empty set.
-type recent struct{ young, old map[string]struct{} }
-
-func (r *recent) add(name string) {
-	if len(r.young) >= maxRecent || r.young == nil {
-		r.young, r.old = make(map[string]struct{}), r.young
-	}
-	r.young[name] = struct{}{}
+// A recent maps names to values and drops the least recently used names. It
+// contains at most 2*max names.
+type recent[V any] struct {
+	max        int
+	young, old map[string]V
 }
 
-func (r *recent) has(name string) bool {
-	if _, ok := r.young[name]; ok {
-		return true
+func (r *recent[V]) add(name string, v V) {
+	if len(r.young) >= r.max || r.young == nil {
+		r.young, r.old = make(map[string]V), r.young
 	}
-	_, ok := r.old[name]
-	if ok {
-		r.add(name)
+	r.young[name] = v
+}
+
+func (r *recent[V]) get(name string) (v V, ok bool) {
+	if v, ok = r.young[name]; ok {
+		return v, true
 	}
-	return ok
+	if v, ok = r.old[name]; ok {
+		r.add(name, v)
+	}
+	return v, ok
 }
