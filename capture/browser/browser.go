@@ -163,16 +163,18 @@ type Visit struct {
 
 // A Page is the result of a [Visit].
 type Page struct {
-	Frames []Frame  // the frames of the page at the end; the first is the page itself
-	Text   string   // the text that the page shows, if a copy of it was required
-	Copies []Copy   // the copies that Options.Copies requires
-	Notes  []string // actions that the browser denied, and timeouts; without text of the page
+	Frames  []Frame  // the frames of the page at the end; the first is the page itself
+	Text    string   // the text that the page shows, if a copy of it was required
+	CutText bool     // Text is the start of a text that is too long
+	Copies  []Copy   // the copies that Options.Copies requires
+	Notes   []string // actions that the browser denied, timeouts and cut documents; without text of the page
 }
 
 // A Frame is a document in a page.
 type Frame struct {
 	URL  string
 	HTML string // the elements of the document after its scripts have changed them
+	Cut  bool   // HTML is the start of a document that is too long
 }
 
 // A Copy is a picture or a text of a page.
@@ -180,6 +182,7 @@ type Copy struct {
 	Name  string // a value of AllCopies
 	Media string
 	Data  []byte
+	cut   bool // Data is the start of a text that is too long
 }
 
 // Errors of Visit. The result is nil.

@@ -11,10 +11,12 @@ import (
 	"time"
 )
 
+// MaxText is the maximum length of Frame.HTML and Page.Text, in characters.
+const MaxText = 4 << 20
+
 // Limits for the results of a page.
 const (
 	maxFrames = 100
-	maxText   = 4 << 20  // characters of a document or of its text
 	maxTexts  = 16 << 20 // bytes of all documents, after which the others are cut
 	maxCopy   = 64 << 20 // bytes of a copy
 )
@@ -36,15 +38,19 @@ const readDocument = `(() => {
 		html = all.cloneNode(false).outerHTML.replace(/<\/html>$/i, '') + all.getHTML({shadowRoots: roots}) + '</html>';
 	}
 	const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) + '\n' : '';
-	return {url: document.URL.slice(0, 65536), html: (type + html).slice(0, LIMIT)};
+	html = type + html;
+	return {url: document.URL.slice(0, 65536), html: html.slice(0, LIMIT), cut: html.length > LIMIT};
 })()`
 
 // readText is an expression for the visible text of a document.
-const readText = `((document.body || document.documentElement).innerText || '').slice(0, LIMIT)`
+const readText = `(() => {
+	const text = (document.body || document.documentElement).innerText || '';
+	return {text: text.slice(0, LIMIT), cut: text.length > LIMIT};
+})()`
 
-// withLimit sets the limit in an expression to at most maxText characters.
+// withLimit sets the limit in an expression to at most MaxText characters.
 func withLimit(expression string, limit int) string {
-	return fmt.Sprintf("{const LIMIT = %d; %s}", max(min(limit, maxText), 0), expression)
+	return fmt.Sprintf("{const LIMIT = %d; %s}", max(min(limit, MaxText), 0), expression)
 }
 
 //go:embed behaviors.js
@@ -189,7 +195,7 @@ func (p *page) read(ctx context.Context) (*Page, error) {
 			continue
 		}
 		if name == "text" {
-			result.Text = string(c.Data)
+			result.Text, result.CutText = string(c.Data), c.cut
 		}
 		result.Copies = append(result.Copies, c)
 	}
@@ -221,6 +227,9 @@ func (p *page) readFrames(ctx context.Context) (frames []frame, documents []Fram
 		case err == nil:
 			documents = append(documents, d)
 			left -= len(d.HTML)
+			if d.Cut {
+				p.note("a document was cut, because it is too long")
+			}
 		case i == 0:
 			return nil, nil, err
 		case errors.Is(err, ErrHung):
@@ -255,14 +264,20 @@ func (p *page) copy(ctx context.Context, name string, f frame) (Copy, error) {
 	case "screenshot":
 		var shot struct{ Data []byte } // base64
 		err := p.call(ctx, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
-		return Copy{name, "image/png", shot.Data}, err
+		return Copy{Name: name, Media: "image/png", Data: shot.Data}, err
 	case "pdf":
 		data, err := p.print(ctx)
-		return Copy{name, "application/pdf", data}, err
+		return Copy{Name: name, Media: "application/pdf", Data: data}, err
 	default:
-		var text string
-		err := p.evaluate(ctx, f, withLimit(readText, maxText), &text)
-		return Copy{name, "text/plain", []byte(text)}, err
+		var read struct {
+			Text string
+			Cut  bool
+		}
+		err := p.evaluate(ctx, f, withLimit(readText, MaxText), &read)
+		if read.Cut {
+			p.note("the text was cut, because it is too long")
+		}
+		return Copy{name, "text/plain", []byte(read.Text), read.Cut}, err
 	}
 }
 

@@ -83,7 +83,7 @@ func (r *Renderer) Middleware(next fetch.Driver) fetch.Driver {
 		if err != nil {
 			return nil, err
 		}
-		return r.replace(resp, page), nil
+		return r.replace(resp, page)
 	})
 }
 
@@ -144,17 +144,21 @@ func (r *Renderer) start(ctx context.Context) (*browser.Browser, error) {
 	return b, nil
 }
 
-// replace returns the response with the rendered page as its body.
-func (r *Renderer) replace(resp *fetch.Response, page *browser.Page) *fetch.Response {
-	text, kind := "", "text/html; charset=utf-8"
+// replace returns the response with the rendered page as its body. If the browser
+// returned only the start of the page, the error is fetch.TooLarge.
+func (r *Renderer) replace(resp *fetch.Response, page *browser.Page) (*fetch.Response, error) {
+	text, kind, cut := "", "text/html; charset=utf-8", false
 	if len(page.Frames) > 0 {
-		text = page.Frames[0].HTML + "\n"
+		text, cut = page.Frames[0].HTML+"\n", page.Frames[0].Cut
 	}
 	if r.form == Text {
-		text, kind = strings.TrimRight(page.Text, "\n")+"\n", "text/plain; charset=utf-8"
+		text, kind, cut = strings.TrimRight(page.Text, "\n")+"\n", "text/plain; charset=utf-8", page.CutText
+	}
+	if cut {
+		return nil, fetch.TooLarge.Errorf("the rendered page is longer than %d characters", browser.MaxText)
 	}
 	rendered := *resp
 	rendered.Body, rendered.Size, rendered.Media = io.NopCloser(strings.NewReader(text)), int64(len(text)), kind
 	rendered.Validator, rendered.Digest, rendered.Trailer = "", "", nil
-	return &rendered
+	return &rendered, nil
 }

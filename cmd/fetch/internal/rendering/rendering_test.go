@@ -23,6 +23,9 @@ func TestRender(t *testing.T) {
 		case "/s.js":
 			w.Header().Set("Content-Type", "text/javascript")
 			fmt.Fprint(w, `x.textContent = 'built'; const w = new WebSocket('ws://' + location.host + '/')`)
+		case "/long":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<body><script>document.body.append('x'.repeat(5 << 20))</script>`)
 		case "/plain":
 			fmt.Fprint(w, "plain text")
 		case "/moved":
@@ -44,6 +47,8 @@ func TestRender(t *testing.T) {
 		{"redirect", []string{"--render=text", "-L", s.URL + "/moved"}, 0, "built", ""},
 		{"no page", []string{"--render", s.URL + "/plain"}, 0, "plain text", "<"},
 		{"several pages", []string{"--render=text", "-Z", s.URL + "/", s.URL + "/?2"}, 0, "built", "<p"},
+		{"too long", []string{"--render", s.URL + "/long"}, 10, "", "x"},
+		{"text too long", []string{"--render=text", s.URL + "/long"}, 10, "", "x"},
 		{"error page", []string{"--render", s.URL + "/gone"}, 8, "", ""},
 		{"a part", []string{"--render", "-r", "0-5", s.URL + "/"}, 2, "", ""},
 		{"resume", []string{"--render", "-C", "-", "-o", "x", s.URL + "/"}, 2, "", ""},
