@@ -78,7 +78,7 @@ type symlinkPath struct {
 // hostOf returns the host of u, which is the key for leases. All schemes and
 // ports of a host share one lease, because they usually belong to one machine.
 func hostOf(u uri.URI) string {
-	if host := strings.ToLower(u.Host()); host != "" {
+	if host := strings.TrimSuffix(strings.ToLower(u.Host()), "."); host != "" {
 		return host
 	}
 	return u.Scheme() + ":"

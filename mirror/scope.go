@@ -165,7 +165,7 @@ func locationText(s fetch.Scheme, text string) string {
 // domainOf returns the registered domain of the host of u. If the host is an IP
 // address, domainOf returns this address.
 func domainOf(u uri.URI) string {
-	host := strings.ToLower(u.Host())
+	host := strings.TrimSuffix(strings.ToLower(u.Host()), ".")
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return host
 	}
