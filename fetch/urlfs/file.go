@@ -10,7 +10,7 @@ import (
 type directory struct {
 	*node
 	path   string
-	rest   []*node
+	rest   []node
 	closed bool
 }
 
@@ -52,7 +52,7 @@ type file struct {
 
 func newFile(n *node, path string) *file {
 	f := &file{node: n, path: path}
-	f.ctx, f.cancel = context.WithCancel(n.fsys.ctx)
+	f.ctx, f.cancel = context.WithCancel(n.in.fsys.ctx)
 	return f
 }
 
@@ -85,7 +85,7 @@ func (f *file) open() {
 		f.err = pathError("read", f.path, fs.ErrInvalid)
 		return
 	}
-	resp, err := f.fsys.client.Do(f.ctx, f.request)
+	resp, err := f.in.fsys.client.Do(f.ctx, f.newRequest())
 	if err != nil {
 		f.err = pathError("read", f.path, err)
 		return

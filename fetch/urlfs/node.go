@@ -16,14 +16,19 @@ import (
 
 // A node is a file or a directory. It implements fs.DirEntry.
 type node struct {
-	fsys    *FS
-	name    string
-	mode    fs.FileMode // type of the node
-	entry   fetch.Entry // entry of the listing; zero for the root
-	request *fetch.Request
+	in     *listing
+	packed string // entry in the listing; "" for the root
+	name   string
+	mode   fs.FileMode // type of the node
+	used   *usedNode   // nil before the first use; guarded by FS.mu
+}
+
+// A usedNode is what requests for a node have returned.
+type usedNode struct {
+	request *fetch.Request // nil means the request of the entry
 
 	mu       sync.Mutex // held during the requests of the following fields
-	children []*node    // sorted by name
+	children []node     // sorted by name
 	listed   bool
 	held     int64 // approximate memory of children, in bytes
 	info     *info
@@ -35,75 +40,126 @@ func (n *node) IsDir() bool       { return n.mode.IsDir() }
 func (n *node) Type() fs.FileMode { return n.mode.Type() }
 func (n *node) String() string    { return fs.FormatDirEntry(n) }
 
-// Entry implements [Entrier].
-func (n *node) Entry() fetch.Entry { return n.entry }
+// Entry implements [Entrier]. It returns the zero Entry for the root.
+func (n *node) Entry() fetch.Entry {
+	if n.packed == "" {
+		return fetch.Entry{}
+	}
+	return n.in.unpack(n.packed)
+}
 
-// list returns the entries of a directory.
-func (n *node) list() ([]*node, error) {
+// newRoot returns the root of f. Its listing contains no entry.
+func newRoot(f *FS, req *fetch.Request) *node {
+	return &node{in: &listing{fsys: f}, name: ".", mode: fs.ModeDir, used: &usedNode{request: req}}
+}
+
+// use returns what requests for the node have returned.
+func (n *node) use() *usedNode {
+	f := n.in.fsys
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n.used == nil {
+		n.used = &usedNode{}
+	}
+	return n.used
+}
+
+// isUsed reports whether there was a request for the node.
+func (n *node) isUsed() bool {
+	f := n.in.fsys
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return n.used != nil
+}
+
+// newRequest returns a request for the node.
+func (n *node) newRequest() *fetch.Request {
+	if r := n.use().request; r != nil {
+		return r.Clone()
+	}
+	return n.Entry().Request()
+}
+
+// children returns the entries of a directory.
+func (n *node) children() ([]node, error) {
 	if !n.IsDir() {
 		return nil, fetch.Usage.Errorf("not a directory: %w", fs.ErrNotExist)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.listed {
-		return n.children, nil
+	u := n.use()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.listed {
+		return u.children, nil
 	}
-	resp, err := n.fsys.client.Do(n.fsys.ctx, n.request)
+	f := n.in.fsys
+	resp, err := f.client.Do(f.ctx, n.newRequest())
 	if err != nil {
 		return nil, err
 	}
-	all, err := n.read(resp)
+	all, held, err := f.read(resp)
 	if err != nil {
-		n.fsys.held.Add(-n.held)
-		n.held = 0
+		f.held.Add(-held)
 		return nil, err
 	}
-	slices.SortStableFunc(all, func(a, b *node) int { return cmp.Compare(a.name, b.name) })
-	n.children, n.listed = numberEqual(all), true
-	return n.children, nil
+	slices.SortStableFunc(all, compareNames)
+	u.children, u.listed, u.held = numberEqual(all), true, held
+	return u.children, nil
 }
 
-// read reads the entries of a listing, and counts their memory.
-func (n *node) read(resp *fetch.Response) (all []*node, err error) {
+// read reads the entries of a listing. It returns the approximate memory that it
+// has added to f.held.
+func (f *FS) read(resp *fetch.Response) (all []node, held int64, err error) {
+	in := &listing{fsys: f, base: resp.URL.Unredacted()}
 	for e, err := range resp.Entries() {
 		if err != nil {
-			return nil, err
+			return nil, held, err
 		}
-		mode, ok := n.modeOf(resp.URL, e)
+		mode, ok := f.modeOf(resp.URL, e)
 		if !ok {
 			continue
 		}
-		size := int64(entryMemory + len(e.Name) + len(e.Raw) + len(e.URL.Unredacted()))
-		for key, value := range e.Extra {
-			size += int64(len(key) + len(value))
+		packed, whole := in.pack(e)
+		size := int64(nodeMemory + len(packed))
+		name := elementOf(e)
+		if !whole && name == strings.TrimSuffix(e.Name, "/") {
+			name = nameOf(packed)[:len(name)] // needs no memory of its own
+		} else {
+			size += int64(len(name))
 		}
-		n.held += size
-		if n.fsys.held.Add(size) > maxHeld {
-			return nil, fetch.TooLarge.Errorf("the listings have more than %d bytes", maxHeld)
+		if whole {
+			size += int64(wholeMemory + len(e.Name) + len(e.Raw) + len(e.URL.Unredacted()))
 		}
-		all = append(all, &node{fsys: n.fsys, name: elementOf(e), mode: mode, entry: e, request: e.Request()})
+		held += size
+		if f.held.Add(size) > maxHeld {
+			return nil, held, fetch.TooLarge.Errorf("the listings need more than %d bytes", maxHeld)
+		}
+		all = append(all, node{in: in, packed: packed, name: name, mode: mode})
 	}
-	return all, nil
+	return slices.Clone(all), held, nil
 }
 
 // release removes the listing of a directory, and those of all directories below
 // it.
 func (n *node) release() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, c := range n.children {
-		c.release()
+	if !n.isUsed() {
+		return
 	}
-	if n.target != nil {
-		n.target.release()
+	u := n.use()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for i := range u.children {
+		u.children[i].release()
 	}
-	n.fsys.held.Add(-n.held)
-	n.children, n.listed, n.held = nil, false, 0
+	if u.target != nil {
+		u.target.release()
+	}
+	n.in.fsys.held.Add(-u.held)
+	u.children, u.listed, u.held = nil, false, 0
 }
 
 // modeOf returns the type of an entry of the listing at dir. It returns false if
 // the entry is left out.
-func (n *node) modeOf(dir uri.URI, e fetch.Entry) (fs.FileMode, bool) {
+func (f *FS) modeOf(dir uri.URI, e fetch.Entry) (fs.FileMode, bool) {
 	_, link := e.Extra["link"]
 	link = link || e.Extra["type"] == "symlink"
 	switch {
@@ -111,7 +167,7 @@ func (n *node) modeOf(dir uri.URI, e fetch.Entry) (fs.FileMode, bool) {
 		return 0, false
 	case e.Kind == fetch.Document:
 		return 0, true
-	case e.Kind == fetch.Menu && !n.fsys.isBelow(dir, e.URL):
+	case e.Kind == fetch.Menu && !f.isBelow(dir, e.URL):
 		return 0, false
 	case link && (e.Kind == fetch.Menu || e.Kind == fetch.Unknown):
 		return fs.ModeSymlink, true
@@ -143,35 +199,36 @@ func (n *node) follow() (*node, error) {
 	if n.mode != fs.ModeSymlink {
 		return n, nil
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.target != nil {
-		return n.target, nil
+	u := n.use()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.target != nil {
+		return u.target, nil
 	}
-	t := &node{fsys: n.fsys, name: n.name, entry: n.entry, request: n.request}
-	kind := n.entry.Kind
+	t := &node{in: n.in, packed: n.packed, name: n.name, used: &usedNode{}}
+	kind := n.Entry().Kind
 	if kind == fetch.Unknown {
 		resp, err := t.stat()
 		if err != nil {
 			return nil, err
 		}
 		kind = resp.Kind
-		t.request = t.request.Clone()
-		t.request.URL = resp.URL
-		t.setInfo(resp.Size, resp.Time)
+		request := t.newRequest()
+		request.URL = resp.URL
+		t.used.request, t.used.info = request, t.newInfo(resp.Size, resp.Time)
 	}
 	if kind == fetch.Menu {
-		t.mode, t.info = fs.ModeDir, nil
+		t.mode, t.used.info = fs.ModeDir, nil
 	}
-	n.target = t
+	u.target = t
 	return t, nil
 }
 
 // stat requests the properties of the object.
 func (n *node) stat() (*fetch.Response, error) {
-	req := n.request.Clone()
+	req := n.newRequest()
 	req.Op = fetch.Stat
-	resp, err := n.fsys.client.Do(n.fsys.ctx, req)
+	resp, err := n.in.fsys.client.Do(n.in.fsys.ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -180,29 +237,38 @@ func (n *node) stat() (*fetch.Response, error) {
 
 // Info implements fs.DirEntry.
 func (n *node) Info() (fs.FileInfo, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	e := n.Entry()
+	isFile := n.mode == 0 || n.mode == fs.ModeIrregular
+	if !n.isUsed() || !isFile {
+		switch {
+		case !isFile:
+			return n.newInfo(0, e.Time), nil
+		case e.Size >= 0:
+			return n.newInfo(e.Size, e.Time), nil
+		}
+	}
+	u := n.use()
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	switch {
-	case n.info != nil:
-	case n.mode != 0 && n.mode != fs.ModeIrregular:
-		n.setInfo(0, n.entry.Time)
-	case n.entry.Size >= 0:
-		n.setInfo(n.entry.Size, n.entry.Time)
+	case u.info != nil: // also for the target of a symbolic link, whose entry has the size of the link
+	case e.Size >= 0:
+		u.info = n.newInfo(e.Size, e.Time)
 	default:
 		resp, err := n.stat()
 		if err != nil {
 			return nil, err
 		}
-		n.setInfo(resp.Size, resp.Time)
+		u.info = n.newInfo(resp.Size, resp.Time)
 	}
-	return n.info, nil
+	return u.info, nil
 }
 
-func (n *node) setInfo(size int64, modified time.Time) {
+func (n *node) newInfo(size int64, modified time.Time) *info {
 	if modified.IsZero() {
-		modified = n.entry.Time
+		modified = n.Entry().Time
 	}
-	n.info = &info{node: n, size: max(size, 0), time: modified}
+	return &info{node: n, size: max(size, 0), time: modified}
 }
 
 // info implements fs.FileInfo.
@@ -214,7 +280,7 @@ type info struct {
 
 func (i *info) Size() int64        { return i.size }
 func (i *info) ModTime() time.Time { return i.time }
-func (i *info) Sys() any           { return i.entry }
+func (i *info) Sys() any           { return i.Entry() }
 func (i *info) String() string     { return fs.FormatFileInfo(i) }
 
 // Mode returns the type and the permissions. All files can be read, and none can
@@ -229,20 +295,22 @@ func (i *info) Mode() fs.FileMode {
 	return i.mode | 0o444
 }
 
+func compareNames(a, b node) int { return cmp.Compare(a.name, b.name) }
+
 // lookup returns the node with the given name, or nil.
-func lookup(all []*node, name string) *node {
-	i, ok := slices.BinarySearchFunc(all, name, func(n *node, name string) int { return cmp.Compare(n.name, name) })
+func lookup(all []node, name string) *node {
+	i, ok := slices.BinarySearchFunc(all, name, func(n node, name string) int { return cmp.Compare(n.name, name) })
 	if !ok {
 		return nil
 	}
-	return all[i]
+	return &all[i]
 }
 
-// entriesOf returns a copy of all as directory entries.
-func entriesOf(all []*node) []fs.DirEntry {
+// entriesOf returns all as directory entries.
+func entriesOf(all []node) []fs.DirEntry {
 	entries := make([]fs.DirEntry, len(all))
-	for i, n := range all {
-		entries[i] = n
+	for i := range all {
+		entries[i] = &all[i]
 	}
 	return entries
 }
@@ -280,7 +348,7 @@ func escape(s string) string { return string(uri.AppendEscape(nil, s, 0)) }
 
 // numberEqual appends numbers to equal names of the sorted list all, and sorts
 // the result.
-func numberEqual(all []*node) []*node {
+func numberEqual(all []node) []node {
 	taken := make(map[string]bool, len(all))
 	for _, n := range all {
 		taken[n.name] = true
@@ -298,6 +366,6 @@ func numberEqual(all []*node) []*node {
 			taken[all[i].name] = true
 		}
 	}
-	slices.SortFunc(all, func(a, b *node) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(all, compareNames)
 	return all
 }

@@ -27,6 +27,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
@@ -39,7 +40,7 @@ import (
 // An FS requests each listing once and keeps it in memory, so that it does not
 // see later changes. It requests a file at the first Read. If a listing does not
 // state the size of a file, Stat and DirEntry.Info send a request. All listings
-// together have at most 512 MiB, which is about 600,000 entries. A further listing
+// together have at most 128 MiB, which is about 400,000 entries. A further listing
 // is an error with the Fault TooLarge, unless Release frees memory.
 type FS struct {
 	ctx    context.Context
@@ -47,14 +48,18 @@ type FS struct {
 	root   *node
 	err    error        // the URL is invalid
 	held   atomic.Int64 // approximate memory of all listings, in bytes
+	mu     sync.Mutex   // guards the fields used of all nodes
 }
 
-// maxHeld limits the memory of all listings in bytes. It is enough for 600,000
-// entries. A server could send a listing without an end.
-const maxHeld = 512 << 20
+// maxHeld limits the memory of all listings in bytes. A server could send a listing
+// without an end.
+const maxHeld = 128 << 20
 
-// entryMemory is the approximate memory of an entry without its texts.
-const entryMemory = 700
+// These are approximate sizes in memory of an entry, without its texts.
+const (
+	nodeMemory  = 90  // with its fs.DirEntry
+	wholeMemory = 400 // more for an entry that is not encoded
+)
 
 // New returns the file system of the listing at a URL that the user entered, as
 // for [fetch.Client.Get]. New sends no request. If the URL is invalid, is missing
@@ -66,7 +71,7 @@ const entryMemory = 700
 func New(ctx context.Context, client *fetch.Client, url string) *FS {
 	f := &FS{ctx: ctx, client: client}
 	u, err := fetch.ParseURL(url)
-	f.root, f.err = &node{fsys: f, name: ".", mode: fs.ModeDir, request: &fetch.Request{URL: u}}, err
+	f.root, f.err = newRoot(f, &fetch.Request{URL: u}), err
 	return f
 }
 
@@ -74,7 +79,7 @@ func New(ctx context.Context, client *fetch.Client, url string) *FS {
 // credentials and header fields. The FS does not change req.
 func NewRequest(ctx context.Context, client *fetch.Client, req *fetch.Request) *FS {
 	f := &FS{ctx: ctx, client: client}
-	f.root = &node{fsys: f, name: ".", mode: fs.ModeDir, request: req}
+	f.root = newRoot(f, req)
 	return f
 }
 
@@ -107,7 +112,7 @@ func (f *FS) Open(name string) (fs.File, error) {
 		return nil, pathError("open", name, err)
 	}
 	if n.mode.IsDir() {
-		all, err := n.list()
+		all, err := n.children()
 		if err != nil {
 			return nil, pathError("open", name, err)
 		}
@@ -122,7 +127,7 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}
-	all, err := n.list()
+	all, err := n.children()
 	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}
@@ -135,7 +140,7 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	n, err := f.find(name)
 	if err == nil && n == f.root {
-		_, err = n.list() // no listing describes the root, but it may be missing
+		_, err = n.children() // no listing describes the root, but it may be missing
 	}
 	if err != nil {
 		return nil, pathError("stat", name, err)
@@ -169,7 +174,7 @@ func (f *FS) find(name string) (*node, error) {
 		return n, nil
 	}
 	for element := range strings.SplitSeq(name, "/") {
-		all, err := n.list()
+		all, err := n.children()
 		if err != nil {
 			return nil, err
 		}
