@@ -138,7 +138,11 @@ func (f *workerFrontier) End(ctx context.Context) error {
 
 // Add adds items after a pause, in which another worker can end the run.
 func (f *workerFrontier) Add(ctx context.Context, items []frontier.Item) (int, error) {
-	time.Sleep(time.Duration(f.p.dice("add").Int64N(int64(2 * time.Second))))
+	select {
+	case <-time.After(time.Duration(f.p.dice("add").Int64N(int64(2 * time.Second)))):
+	case <-ctx.Done(): // a visit must not continue after the end of its lease
+		return 0, ctx.Err()
+	}
 	if err := f.enter(ctx); err != nil {
 		return 0, err
 	}

@@ -337,7 +337,11 @@ func (h *simulatedHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.checkActive(r)
 	s := h.s
 	dice := s.dice("request "+h.name+r.RequestURI, nth)
-	time.Sleep(time.Duration(dice.Int64N(int64(h.slowness))))
+	select {
+	case <-time.After(time.Duration(dice.Int64N(int64(h.slowness)))):
+	case <-r.Context().Done(): // an interrupted process has closed the connection, and may release the host
+		panic(http.ErrAbortHandler)
+	}
 	s.mu.Lock()
 	calm, down, silent := s.calm, time.Now().Before(h.downUntil), h.silent
 	h.aborted[r.RequestURI] = down
