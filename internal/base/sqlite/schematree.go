@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"os"
 )
 
@@ -165,10 +167,9 @@ func addChildren(page []byte, children map[uint32]bool) error {
 
 // A pageSource is a file with pages: a database, or a write-ahead log.
 type pageSource struct {
-	file  *os.File
-	size  int64 // of a page
-	isLog bool
-	salt  [8]byte // of the log
+	file *os.File
+	size int64    // of a page
+	log  *logSums // nil for a database
 }
 
 // newDatabaseSource reads the page size of a database, which is invalid if SQLite
@@ -190,64 +191,65 @@ func pageSize(page []byte) int64 {
 	return size
 }
 
-// newLogSource is like newDatabaseSource for a write-ahead log.
+// newLogSource is like newDatabaseSource for a write-ahead log. It returns false if
+// SQLite ignores the log.
 func newLogSource(f *os.File) (pageSource, bool) {
 	var header [logHeader]byte
 	if _, err := f.ReadAt(header[:], 0); err != nil {
 		return pageSource{}, false
 	}
 	size := int64(binary.BigEndian.Uint32(header[8:]))
-	return pageSource{file: f, size: size, isLog: true, salt: [8]byte(header[16:24])}, isPageSize(size)
+	sums, ok := newLogSums(&header)
+	return pageSource{file: f, size: size, log: sums}, ok && isPageSize(size)
 }
 
 func isPageSize(n int64) bool { return n >= 512 && n <= 64<<10 && n&(n-1) == 0 }
 
-// Sizes of the header of a write-ahead log and of a frame, in bytes.
-const (
-	logHeader   = 32
-	frameHeader = 24
-)
-
 // eachVersion calls f with each version of the pages with the given numbers. A
-// database has one version, and a log can have many. A frame without a number or
-// with another salt ends the log. A log that is a sparse file would otherwise
-// seem to have frames without end.
+// database has one version, and a log can have many. A frame that SQLite rejects
+// ends the log.
 func (s *pageSource) eachVersion(numbers map[uint32]bool, f func(n uint32, page []byte) error) error {
 	if !isPageSize(s.size) {
 		return nil
 	}
-	page := make([]byte, s.size)
-	if !s.isLog {
-		for n := range numbers {
-			length, _ := s.file.ReadAt(page, int64(n-1)*s.size)
-			if length == 0 {
-				continue
+	if s.log != nil {
+		return s.eachFrame(func(n uint32, page []byte) error {
+			if !numbers[n] {
+				return nil
 			}
-			clear(page[length:]) // as SQLite reads an incomplete page at the end
-			if err := f(n, page); err != nil {
-				return err
-			}
-		}
-		return nil
+			return f(n, page)
+		})
 	}
-	for at := int64(logHeader); ; at += frameHeader + s.size {
-		var header [frameHeader]byte
-		if _, err := s.file.ReadAt(header[:], at); err == io.EOF {
+	page := make([]byte, s.size)
+	for n := range numbers {
+		length, _ := s.file.ReadAt(page, int64(n-1)*s.size)
+		if length == 0 {
+			continue
+		}
+		clear(page[length:]) // as SQLite reads an incomplete page at the end
+		if err := f(n, page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachFrame calls f with each page of a log.
+func (s *pageSource) eachFrame(f func(n uint32, page []byte) error) error {
+	sums := *s.log
+	all := bufio.NewReaderSize(io.NewSectionReader(s.file, logHeader, math.MaxInt64-logHeader), 64<<10)
+	frame := make([]byte, frameHeader+s.size)
+	for {
+		if _, err := io.ReadFull(all, frame); err == io.EOF || err == io.ErrUnexpectedEOF {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		number := binary.BigEndian.Uint32(header[:])
-		if number == 0 || [8]byte(header[8:16]) != s.salt {
+		n, ok := sums.next(frame)
+		if !ok {
 			return nil
 		}
-		if !numbers[number] {
-			continue
-		}
-		if _, err := s.file.ReadAt(page, at+frameHeader); err != nil {
-			return nil // an incomplete frame
-		}
-		if err := f(number, page); err != nil {
+		if err := f(n, frame[frameHeader:]); err != nil {
 			return err
 		}
 	}

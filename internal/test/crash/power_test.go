@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/anyurl/fetch/internal/test/diskmodel"
@@ -41,6 +43,9 @@ func powerLoss(t *testing.T, limit int, seeds uint64) {
 					selected = append(selected, count-count/10)
 				}
 				tr.sharedPowerLoss(t, f, selected, limit == 0, seeds)
+				if n := joined(calls); limit > 0 && n > 0 {
+					tr.sharedPowerLoss(t, f, []int{n}, false, 0)
+				}
 				return
 			}
 			disk := tr.disk(t, calls)
@@ -57,6 +62,18 @@ func powerLoss(t *testing.T, limit int, seeds uint64) {
 			}
 		})
 	}
+}
+
+// joined returns the number of the call after a worker has joined its crawl. The
+// database then has the identifier of its directory. The result is 0 if the
+// command is no worker.
+func joined(calls []filecalls.Call) int {
+	for n, c := range slices.Backward(calls) {
+		if c.Kind == filecalls.Rename && filepath.Base(c.To) == "worker.json" {
+			return n + 1
+		}
+	}
+	return 0
 }
 
 // powerAfterEnd runs the command and checks that its files are on the disk after

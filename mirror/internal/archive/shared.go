@@ -135,8 +135,15 @@ func (f *folder) readIdentity() (id identity, err error) {
 	return id, nil
 }
 
+// writeIdentity replaces workerFile. It is on stable storage when writeIdentity
+// returns. If a power failure removed the file, the database would refuse the
+// directory.
 func (f *folder) writeIdentity(id identity) error {
-	return replaceFile(f.root, workerFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(id) })
+	err := replaceFile(f.root, workerFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(id) })
+	if err == nil {
+		err = syncFolders(f.root, ".")
+	}
+	return err
 }
 
 // checkLocal returns an error if the directory belongs to a worker of a shared
