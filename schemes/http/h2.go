@@ -76,7 +76,7 @@ func (h *h2) exchange(ctx context.Context, key poolKey, req *fetch.Request, wr *
 		return nil, err
 	}
 	defer sent()
-	limited, limit := h.limits.limit(ctx)
+	limited, limit := h.limits.limit(withDialLimit(ctx))
 	defer limit.stop()
 	events := newH2Events(req.Trace, sent, limit)
 	r, err := wr.netRequest(httptrace.WithClientTrace(limited, events.clientTrace()))
@@ -214,6 +214,9 @@ func (h *h2) newTransport(key poolKey) *http.Transport {
 func (h *h2) dial(ctx context.Context, key poolKey, addr string) (net.Conn, error) {
 	if h.env.Net.Key(ctx) != key.net {
 		return nil, errOtherKey
+	}
+	if err := countDial(ctx); err != nil {
+		return nil, err
 	}
 	c := attachedConn(ctx, addr)
 	if c == nil {

@@ -1,6 +1,12 @@
 package http
 
-import "context"
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
 
 // An h2Conn describes an open connection: the address of its server, and the
 // key of the transport that uses it.
@@ -77,4 +83,45 @@ func (h *h2) sharedKey(ctx context.Context, key poolKey, addr string) poolKey {
 		}
 	}
 	return shared
+}
+
+// Limits of the connections that one request may open. Package net/http opens
+// another one, without a limit, if the server sends GOAWAY before it responds. A
+// request also needs several if other requests use up the streams of each one.
+const (
+	maxDials = 100
+	dialTime = 2 * time.Minute // from the first to the last one
+)
+
+// A dialLimit counts the connections that one request opens.
+type dialLimit struct {
+	mu    sync.Mutex
+	n     int
+	first time.Time
+}
+
+type dialLimitKey struct{}
+
+// withDialLimit returns a context in which the connections of one request are
+// limited.
+func withDialLimit(ctx context.Context) context.Context {
+	return context.WithValue(ctx, dialLimitKey{}, &dialLimit{})
+}
+
+// countDial counts a connection for the request of ctx. It returns an error if
+// the request may open no further one.
+func countDial(ctx context.Context) error {
+	l, _ := ctx.Value(dialLimitKey{}).(*dialLimit)
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.n == 0 {
+		l.first = time.Now()
+	} else if l.n >= maxDials || time.Since(l.first) > dialTime {
+		return fetch.Connect.Errorf("the server ended %d connections before it responded", l.n)
+	}
+	l.n++
+	return nil
 }
