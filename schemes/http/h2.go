@@ -96,7 +96,13 @@ func (h *h2) exchange(ctx context.Context, key poolKey, req *fetch.Request, wr *
 	}
 	x := &exchange{trace: req.Trace, conn: events.responded(), tls: resp.TLS, proto: "HTTP/2", code: resp.StatusCode}
 	x.header, x.length = fromNetHTTP(resp.Header), resp.ContentLength
-	x.lengthOverflow = x.length < 0 && http1.OverflowsLength(x.header.Get("Content-Length"))
+	if x.length < 0 { // net/http ignores values that it cannot parse, and all values if there are several
+		rules := http1.Rules{Mode: http1.Regular}
+		if x.length, x.lengthOverflow, err = rules.ContentLength(resp.Header["Content-Length"]); err != nil {
+			resp.Body.Close()
+			return nil, fetch.Protocol.With(err)
+		}
+	}
 	x.head = http1Head(x)
 	reportResponse(req.Trace, x)
 	x.trailer = func() fetch.Header { return fromNetHTTP(resp.Trailer) }

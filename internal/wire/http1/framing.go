@@ -131,7 +131,7 @@ func (r *Rules) parseLength(d *framingFields, out *Framing) error {
 			out.Length = int64(n)
 			return nil
 		}
-		if OverflowsLength(d.length) {
+		if overflowsLength(d.length) {
 			out.LengthOverflow = true
 			return r.tolerate("Content-Length exceeds 62 bits: body ends with the connection")
 		}
@@ -139,9 +139,21 @@ func (r *Rules) parseLength(d *framingFields, out *Framing) error {
 	return r.Deviate("Content-Length is invalid or ambiguous: body ends with the connection")
 }
 
-// OverflowsLength reports whether a Content-Length is a decimal number that
+// ContentLength returns the length in the values of Content-Length, or -1 if it is
+// unknown. It reports whether the length exceeds 62 bits. The result is an error if
+// the values are invalid or differ.
+func (r *Rules) ContentLength(values []string) (n int64, overflow bool, err error) {
+	d, out := framingFields{}, Framing{Length: -1}
+	for _, v := range values {
+		d.add("Content-Length", v)
+	}
+	err = r.parseLength(&d, &out)
+	return out.Length, out.LengthOverflow, err
+}
+
+// overflowsLength reports whether a Content-Length is a decimal number that
 // needs more than 62 bits. Some servers send 2^64-1 if the length is unknown.
-func OverflowsLength(value string) bool {
+func overflowsLength(value string) bool {
 	_, err := strconv.ParseUint(value, 10, 62)
 	return err != nil && value != "" && strings.Trim(value, "0123456789") == ""
 }
