@@ -22,6 +22,7 @@ type Client struct {
 	login   func(Origin) *Credential // Options.RedirectLogin; may be nil
 	upgrade func(uri.URI) uri.URI    // Options.Upgrade; may be nil
 	certs   *identity                // selects the servers that receive the client certificates of Options.TLS
+	sockets *socketOrigins           // selects the requests that use Options.Socket
 	schemes map[string]*Scheme
 	wrap    []Middleware
 	driver  Driver // the method dispatch inside the middlewares
@@ -38,6 +39,7 @@ func New(opts Options, schemes ...Scheme) *Client {
 		login:   opts.RedirectLogin,
 		upgrade: opts.Upgrade,
 		certs:   newIdentity(opts),
+		sockets: newSocketOrigins(opts),
 		schemes: make(map[string]*Scheme, len(schemes)),
 		wrap:    opts.Wrap,
 		open:    make(map[string]func() Driver, len(schemes)),
@@ -173,6 +175,7 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	}
 	g.firstParty = !req.leftOrigin && (req.Typed() || page == g.target.Origin())
 	g.anonymous = !c.certs.permits(g, from)
+	g.socket = c.sockets.permits(g)
 	if s.Open == nil {
 		return nil, Unsupported.Errorf("scheme %s has no driver", s.Name)
 	}

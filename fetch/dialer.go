@@ -66,16 +66,11 @@ func (d *dialer) Key(ctx context.Context) string {
 // domain socket have another key, because all other requests must not use its
 // connections.
 func (d *dialer) keyOf(g *grant) string {
-	if d.usesSocket(g) {
+	if g.socket {
 		return g.key() + ", socket"
 	}
 	return g.key()
 }
-
-// usesSocket reports whether the dialer connects to the Unix domain socket
-// instead of the target of g. After a redirect to another origin and back, it
-// returns false, because another server chose the URL.
-func (d *dialer) usesSocket(g *grant) bool { return d.socket != "" && (g.typed || g.firstParty) }
 
 // Permits allows only direct connections to the server of the URL. The user must
 // have entered the URL, or a document on the same host and port must have
@@ -88,7 +83,7 @@ func (d *dialer) Permits(ctx context.Context, c net.Conn) bool {
 
 func (d *dialer) permits(g *grant, c *conn) bool {
 	t := g.target
-	if !c.peer.IsValid() || !c.proxy.URL.IsZero() || d.usesSocket(g) || !g.typed && !g.isPageServer(t) ||
+	if !c.peer.IsValid() || !c.proxy.URL.IsZero() || g.socket || !g.typed && !g.isPageServer(t) ||
 		g.anonymous != strings.Contains(c.key, anonymousKey) {
 		return false
 	}
@@ -121,13 +116,13 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 		}
 	}
 	d.notePort(g, t)
-	if _, shakes := datagram.From(ctx); shakes && d.usesSocket(g) {
+	if _, shakes := datagram.From(ctx); shakes && g.socket {
 		return nil, Unsupported.Errorf("a Unix domain socket has no UDP")
 	}
 	if network == "tcp" && proxy.IsDirect(ctx) && slices.Contains(g.scheme.Trust, addr) {
 		return d.connect(ctx, network, g, t) // a KDC, to which the routes of other servers do not lead
 	}
-	if d.usesSocket(g) && t == g.target && network == "tcp" {
+	if g.socket && t == g.target && network == "tcp" {
 		return d.connectSocket(ctx, g)
 	}
 	if d.route != nil {

@@ -27,6 +27,7 @@ type grant struct {
 	pageOrigin Origin       // origin of the document that supplied the URL; zero if the user entered the URL
 	firstParty bool         // all redirects so far stayed within the origin of the first URL
 	anonymous  bool         // client certificates must not be used
+	socket     bool         // the Unix domain socket of the dialer replaces the target
 }
 
 type grantKey struct{}

@@ -77,3 +77,35 @@ func markSessions(config *tls.Config) *tls.Config {
 	config.ClientSessionCache = sharedSessions{config.ClientSessionCache}
 	return config
 }
+
+// socketOrigins decides which requests use the Unix domain socket of Options.Socket.
+// A nil *socketOrigins permits no request.
+type socketOrigins struct {
+	mu    sync.Mutex
+	typed map[Origin]bool // origins of the URLs that the user entered
+}
+
+// newSocketOrigins returns nil if there is no socket.
+func newSocketOrigins(o Options) *socketOrigins {
+	if o.Socket == "" {
+		return nil
+	}
+	return &socketOrigins{typed: map[Origin]bool{}}
+}
+
+// permits reports whether the request with the grant g may use the socket. It may
+// if the user entered its URL, or if a redirect or a link within the origin of such
+// a URL leads to it. After a redirect to another origin and back, it may not,
+// because another server chose the URL.
+func (s *socketOrigins) permits(g *grant) bool {
+	if s == nil || !g.typed && !g.firstParty {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := g.target.Origin()
+	if g.typed && len(s.typed) < maxServers {
+		s.typed[o] = true
+	}
+	return g.typed || s.typed[o]
+}

@@ -83,9 +83,9 @@ type Options struct {
 
 	// Socket is the path of a Unix domain socket, like the curl option
 	// --unix-socket. The Client connects to the socket for the URLs that the
-	// user entered, and for redirects that stay within their origin. The Policy
-	// treats all other targets as if a public server had supplied them. If
-	// Socket is "", the Client uses only the network.
+	// user entered, and for redirects and links that stay within their origins.
+	// The Policy treats all other targets as if a public server had supplied
+	// them. If Socket is "", the Client uses only the network.
 	Socket string
 
 	Now func() time.Time // nil means time.Now
