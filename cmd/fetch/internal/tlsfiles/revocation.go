@@ -1,6 +1,7 @@
 package tlsfiles
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -37,15 +38,19 @@ func crlCheck(name string) (check, error) {
 	}, nil
 }
 
-// parseLists parses certificate revocation lists in PEM, or one list in DER.
+// parseLists parses certificate revocation lists in PEM, or one list in DER. It
+// returns an error if it cannot read one of them, because this list could revoke
+// the certificate of a server.
 func parseLists(text []byte) (lists []*x509.RevocationList, err error) {
 	b, rest := pem.Decode(text)
-	if b == nil {
-		l, err := x509.ParseRevocationList(text)
+	if l, err := x509.ParseRevocationList(text); err == nil || b == nil {
+		if err == nil && len(l.Raw) != len(text) {
+			err = fetch.Usage.Errorf("there are bytes after the list")
+		}
 		return []*x509.RevocationList{l}, err
 	}
 	for ; b != nil; b, rest = pem.Decode(rest) {
-		if b.Type != "X509 CRL" {
+		if b.Type != listType {
 			continue
 		}
 		l, err := x509.ParseRevocationList(b.Bytes)
@@ -54,8 +59,13 @@ func parseLists(text []byte) (lists []*x509.RevocationList, err error) {
 		}
 		lists = append(lists, l)
 	}
+	if n := bytes.Count(text, []byte("-----BEGIN "+listType+"-----")); n != len(lists) { // Decode skips damaged blocks
+		return nil, fetch.Usage.Errorf("%d of %d lists are damaged", n-len(lists), n)
+	}
 	return lists, nil
 }
+
+const listType = "X509 CRL" // of a list in PEM
 
 // checkChain returns an error if a certificate of the chain is revoked, or if
 // lists has no valid list of its issuer that covers it. It does not check the last

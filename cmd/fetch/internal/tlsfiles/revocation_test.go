@@ -7,7 +7,9 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
+	"encoding/pem"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,6 +158,40 @@ func TestLists(t *testing.T) {
 		err := checkChain([]*x509.Certificate{server.cert, ca.cert}, c.lists, time.Now())
 		if (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestDamagedLists checks files with a list that cannot be read. A file from which
+// such a list is missing could accept a revoked certificate.
+func TestDamagedLists(t *testing.T) {
+	ca := newIssuer(t)
+	der, err := x509.CreateRevocationList(rand.Reader, &x509.RevocationList{Number: big.NewInt(1), ThisUpdate: time.Now(), NextUpdate: time.Now().Add(time.Hour)}, ca.cert, ca.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := string(pem.EncodeToMemory(&pem.Block{Type: "X509 CRL", Bytes: der}))
+	key := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw}))
+	for _, c := range []struct {
+		name, text string
+		want       int // number of lists, or -1 for an error
+	}{
+		{"two lists", list + list, 2},
+		{"comments and a certificate", "# CA\n" + list + key + "# end\n" + list, 2},
+		{"CRLF", strings.ReplaceAll(list+list, "\n", "\r\n"), 2},
+		{"DER", string(der), 1},
+		{"DER and another list", string(der) + string(der), -1},
+		{"DER and PEM", string(der) + list, -1},
+		{"truncated DER", string(der[:len(der)-1]), -1},
+		{"truncated end", list + list[:len(list)-12], -1},
+		{"truncated list", list + list[:len(list)-80], -1},
+		{"truncated first list", list[:len(list)-80] + "\n" + list, -1},
+		{"invalid character", list[:60] + "*" + list[60:] + list, -1},
+		{"byte order mark", "\ufeff" + list + list, -1},
+	} {
+		got, err := parseLists([]byte(c.text))
+		if (err != nil) != (c.want < 0) || err == nil && len(got) != c.want {
+			t.Errorf("%s: %d lists, %v", c.name, len(got), err)
 		}
 	}
 }
