@@ -85,6 +85,8 @@ func TestECH(t *testing.T) {
 		{"no DNS over HTTPS", "good", fixed, 0, 1, true, ""},
 		{"list of the user", "good", fixed + "--ech hard --ech ecl:" + list, 0, 1, false, ""},
 		{"old list of the user", "good", fixed + "--ech ecl:" + base64.StdEncoding.EncodeToString(old.List), 0, 2, false, ""},
+		{"empty list", "good", fixed + "--ech ecl:AAA=", 0, 1, true, "ECHConfigList is empty"},
+		{"empty list, hard", "good", fixed + "--ech hard --ech ecl:AAA=", 5, 0, false, "ECHConfigList is empty"},
 		{"key changed", "stale", doh + "-v", 0, 2, false, "rejected the configuration and sent another one"},
 		{"key changed, hard", "stale", doh + "--ech hard", 0, 2, false, ""},
 		{"key changes always", "changing", doh, 5, 2, false, "ECH"},

@@ -93,8 +93,10 @@ func (a *echAttempt) use(list []byte) {
 	a.config.EncryptedClientHelloConfigList, a.config.MinVersion = list, tls.VersionTLS13
 }
 
-// maxECH is the maximum length of an ECHConfigList.
-const maxECH = 8 << 10
+const (
+	maxECH   = 8 << 10    // maximum length of an ECHConfigList
+	emptyECH = "\x00\x00" // an ECHConfigList without configurations
+)
 
 // errSent is the error of an echProbe when it would send a ClientHello.
 var errSent = errors.New("the configuration is valid")
@@ -109,8 +111,13 @@ func (echProbe) SetWriteDeadline(time.Time) error { return nil }
 // checkECH returns an error if a list has no configuration that package
 // crypto/tls can use, for example because all are of a later version.
 func checkECH(ctx context.Context, list []byte) error {
-	err := error(fetch.TLS.Errorf("ECHConfigList is longer than %d bytes", maxECH))
-	if len(list) <= maxECH {
+	var err error
+	switch {
+	case string(list) == emptyECH:
+		err = fetch.TLS.Errorf("ECHConfigList is empty")
+	case len(list) > maxECH:
+		err = fetch.TLS.Errorf("ECHConfigList is longer than %d bytes", maxECH)
+	default:
 		_, err = fetch.Handshake(ctx, echProbe{}, &tls.Config{EncryptedClientHelloConfigList: list}, "host.invalid", nil)
 	}
 	if errors.Is(err, errSent) {
@@ -130,7 +137,7 @@ func (a *echAttempt) retries(err error) bool {
 	}
 	a.again = true
 	switch list := rejected.RetryConfigList; {
-	case len(list) > maxECH:
+	case len(list) > maxECH, string(list) == emptyECH:
 		return false
 	case len(list) > 0:
 		a.trace.Connectionf("ECH: %s rejected the configuration and sent another one", a.host)
