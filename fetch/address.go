@@ -82,10 +82,12 @@ var localNames = []string{
 }
 
 // privateSuffixes lists the top-level domains and domains whose names exist only
-// in private networks (RFC 6762 appendix G, RFC 8375, RFC 9476, and .internal,
-// which ICANN has reserved).
+// in private networks (RFC 6762 appendix G, RFC 8375, RFC 9476, and .internal
+// and .mail, which ICANN does not delegate). Kubernetes and Consul resolve names in
+// .svc and .consul.
 var privateSuffixes = []string{
-	"local", "internal", "intranet", "private", "corp", "home", "lan", "alt", "localdomain", "localhost", "home.arpa",
+	"local", "internal", "intranet", "private", "corp", "home", "mail", "lan", "alt", "localdomain", "localhost", "home.arpa",
+	"svc", "consul",
 }
 
 // isPrivateName reports whether a host name cannot exist in the public DNS: it

@@ -127,6 +127,7 @@ func TestProxyResolves(t *testing.T) {
 	for host, ok := range map[string]bool{
 		"page.example": true, "public.example": true, "abc.onion": true, "public.example.": true,
 		"intranet": false, "db.internal": false, "nas.local.": false, "x.home.arpa": false,
+		"kubernetes.default.svc": false, "consul.service.consul": false, "x.mail": false,
 	} {
 		g := &grant{pageClass: public, pageOrigin: Origin{Scheme: "http", Host: "page.example", Port: 80}}
 		for _, scheme := range []string{"socks4a", "socks5h"} {
