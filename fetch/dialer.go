@@ -37,6 +37,7 @@ type dialer struct {
 		until time.Time // until then, the resolver resolves no names of the Internet
 	}
 	readers readers  // for SetBlockingReads
+	named   sync.Map // HTTP proxies that get names, because they refuse tunnels for http; the keys are their URLs
 	noted   sync.Map // ports that notePort has reported; the keys have the form "scheme port N"
 }
 

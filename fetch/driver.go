@@ -103,9 +103,8 @@ type Net interface {
 
 	// Proxy returns the HTTP proxy to which the driver must send the request
 	// with its URL in absolute form. It also returns the server for the request
-	// line, whose Host may be an address that Proxy resolved. Proxy returns the
-	// zero Proxy if there is no such proxy, or if DialContext connects through
-	// the proxy. Only the http driver calls Proxy.
+	// line. Proxy returns the zero Proxy if there is no such proxy, or if
+	// DialContext connects through the proxy. Only the http driver calls Proxy.
 	Proxy(ctx context.Context) (Proxy, Target, error)
 
 	// DialProxy connects to the HTTP proxy that the method Proxy returns.

@@ -148,7 +148,13 @@ func (d *dialer) Proxy(ctx context.Context) (Proxy, Target, error) {
 		return Proxy{}, Target{}, err
 	}
 	t, err := d.proxyRequestTarget(ctx, p.nameScheme(), g, g.target)
-	return p, t, err
+	switch {
+	case err != nil || t.Host == g.target.Host:
+		return p, t, err
+	case d.refusesTunnels(p):
+		return p, g.target, nil
+	}
+	return Proxy{}, Target{}, nil // DialContext opens a tunnel to the address
 }
 
 func (d *dialer) Gateway(ctx context.Context) (Target, error) {
@@ -298,7 +304,7 @@ func (d *dialer) dialTunnel(ctx context.Context, p Proxy, g *grant, t Target) (n
 		c.Close()
 		var login *proxy.AuthRequiredError
 		if again || !errors.As(err, &login) || !login.Redial {
-			return nil, proxyFault(err)
+			return nil, d.noteRefusal(p, g, proxyFault(err))
 		}
 		o.Challenges = login.Challenges
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 )
 
 // An exchange is an HTTP request and its response, over HTTP/1, HTTP/2 or
@@ -44,6 +45,14 @@ func (x *exchange) peer() netip.Addr {
 // server unless a proxy, a header field, an option or the trace requires
 // HTTP/1. With Options.HTTP3, it first tries HTTP/3.
 func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) (*exchange, error) {
+	x, err := d.sendOnce(ctx, req, wr)
+	if errors.Is(err, proxy.ErrNoTunnel) { // the proxy now gets the URL in absolute form
+		x, err = d.sendOnce(ctx, req, wr)
+	}
+	return x, err
+}
+
+func (d *driver) sendOnce(ctx context.Context, req *fetch.Request, wr *wireRequest) (*exchange, error) {
 	via, err := d.route(ctx)
 	if err != nil {
 		return nil, err

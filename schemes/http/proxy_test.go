@@ -70,7 +70,6 @@ func TestProxy(t *testing.T) {
 		{"path of two slashes", "http://h//x/y", fetch.Typed(), "GET http://h//x/y HTTP/1.1\r\nHost: h\r\n"},
 		{"encoded line end", "http://h/%0d%0aX:y", fetch.Typed(), "GET http://h/%0d%0aX:y HTTP/1.1\r\nHost: h\r\n"},
 		{"userinfo", "http://u:s3cret@h/", fetch.Typed(), "GET http://h/ HTTP/1.1\r\nHost: h\r\n"},
-		{"address checked by the policy", "http://h/", fetch.Public(), "GET http://8.8.8.8/ HTTP/1.1\r\nHost: h\r\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{ok, ok}}}
@@ -79,7 +78,7 @@ func TestProxy(t *testing.T) {
 			})
 			for range 2 {
 				resp, body, err := get(t, client, newRequest(test.url))
-				if err != nil || body != "hello" || resp.Peer.IsValid() != strings.Contains(test.line, "8.8.8.8") {
+				if err != nil || body != "hello" || resp.Peer.IsValid() {
 					t.Fatalf("got %q, %v, %v", body, resp, err)
 				}
 			}

@@ -17,6 +17,10 @@ var (
 	ErrOption    = errors.New("invalid proxy option")
 )
 
+// ErrNoTunnel is in the chain of an error if the request can be sent to the proxy
+// in another form. Connect does not return it.
+var ErrNoTunnel = errors.New("proxy refuses tunnels for http")
+
 // A RefusedError reports that the proxy rejected the request or could not
 // connect to the target.
 type RefusedError struct {
