@@ -23,6 +23,7 @@ const (
 	maxErrorText   = 64 << 10 // an error or a notice
 	maxDescription = 16 << 10 // the description of the columns or the parameters of a statement
 	maxLogin       = 16 << 10 // a message of the login
+	maxLogins      = 20       // messages of the login of a connection; SCRAM needs four
 	maxMessage     = 1 << 20  // any other message
 	maxUnexpected  = 4 << 20  // notices, notifications and parameters of a connection
 	maxUnexpecteds = 10_000   // number of these messages
@@ -68,6 +69,7 @@ type replyReader struct {
 	columnBytes int // number of bytes in columns, which begin a DataRow
 	unexpected  int64
 	unexpecteds int
+	logins      int // number of messages of the login
 	err         error
 }
 
@@ -184,6 +186,9 @@ func (r *replyReader) count(kind byte, size int64) error {
 		limit = maxErrorText
 	case 'R': // messages of the login
 		limit = maxLogin
+		if r.logins++; r.logins > maxLogins {
+			return &replyError{"sent too many messages of the login"}
+		}
 	case 'T', 't': // RowDescription, ParameterDescription
 		limit = maxDescription
 	}

@@ -114,6 +114,18 @@ func TestLargeRow(t *testing.T) {
 	}
 }
 
+// TestLogins checks that a server can send only a few messages of the login. Each
+// one makes pgx send the password again.
+func TestLogins(t *testing.T) {
+	login := []byte(message('R', "\x00\x00\x00\x05salt"))
+	r := &replyReader{}
+	for n := range maxLogins + 1 {
+		if err := r.check(login); (err == nil) != (n < maxLogins) {
+			t.Fatalf("message %d: %v", n+1, err)
+		}
+	}
+}
+
 // TestConcurrentReads reads a reply in two goroutines, as pgx does while it closes a
 // connection.
 func TestConcurrentReads(t *testing.T) {
