@@ -143,9 +143,10 @@ func (h *hostWorker) extendLease(l frontier.Lease, cancel context.CancelCauseFun
 }
 
 // setExpiry records when the lease ends. The parameter start is a time just
-// before the lease was claimed or extended.
+// before the lease was claimed or extended. The database stores times in
+// microseconds, so that the lease can end earlier there by almost one.
 func (h *hostWorker) setExpiry(start time.Time) {
-	end := start.Add(leaseDuration)
+	end := start.Add(leaseDuration - time.Microsecond)
 	h.expires.Store(&end)
 }
 

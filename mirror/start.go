@@ -21,6 +21,7 @@ func (c *crawl) startRun(ctx context.Context) error {
 	return err
 }
 
+// joinRun is like startRun, but returns frontier.ErrNoRun for a run that has ended.
 func (c *crawl) joinRun(ctx context.Context) error {
 	names := make([]string, len(c.o.Seeds))
 	items := make([]frontier.Item, len(c.o.Seeds))

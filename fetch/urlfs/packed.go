@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A listing encodes the entries of a listing, so that they need little memory. An
+// A listing contains the encoded entries of a directory, which need little memory. An
 // entry is decoded each time that it is used.
 type listing struct {
 	fsys   *FS

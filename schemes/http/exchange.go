@@ -52,6 +52,7 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) 
 	return x, err
 }
 
+// sendOnce is like send, but returns the error of a proxy that refuses a tunnel.
 func (d *driver) sendOnce(ctx context.Context, req *fetch.Request, wr *wireRequest) (*exchange, error) {
 	via, err := d.route(ctx)
 	if err != nil {
