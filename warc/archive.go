@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"os"
 	"sync"
 	"time"
 
@@ -43,11 +42,10 @@ type Archive struct {
 	Damaged []*Error
 
 	sortedLines
-	file      *os.File           // file with the index, or nil if the index is in memory
-	temporary bool               // if true, Close removes file
-	sections  map[string]section // keyed by the base name of the WARC file
-	packages  []string           // paths of the WACZ files
-	readers   *sync.Pool         // pool of *Reader, used by openRecord
+	file     io.Closer          // file with the index, or nil if the index is in memory
+	sections map[string]section // keyed by the base name of the WARC file
+	packages []string           // paths of the WACZ files
+	readers  *sync.Pool         // pool of *Reader, used by openRecord
 
 	dictionaries *dictionaryCache
 }
@@ -90,9 +88,6 @@ func (a *Archive) Close() error {
 		return nil
 	}
 	err := a.file.Close()
-	if a.temporary {
-		err = errors.Join(err, os.Remove(a.file.Name()))
-	}
 	a.file = nil
 	return fetch.LocalError(err)
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"io"
 	"iter"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +20,6 @@ import (
 // its size. An IndexFile is safe for concurrent use. The caller must close it.
 type IndexFile struct {
 	sortedLines
-	file *os.File
 }
 
 // OpenIndex opens a CDXJ file. Its lines must be sorted by bytes, as with
@@ -32,22 +30,41 @@ func OpenIndex(name string) (*IndexFile, error) {
 	if err != nil {
 		return nil, fetch.LocalError(err)
 	}
-	x := &IndexFile{file: f}
-	x.index, x.probes = f, &probeCache{}
-	if x.size, err = f.Seek(0, io.SeekEnd); err == nil {
-		for _, err = range parseLines(linesort.Read(io.NewSectionReader(f, 0, x.size)), 0) {
-			break
-		}
-	}
+	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		f.Close()
 		return nil, fetch.LocalError(err)
 	}
+	return NewIndexFile(f, size)
+}
+
+// NewIndexFile is like [OpenIndex] for the first size bytes of r, which contain the
+// lines of a CDXJ file. Close of the result, or NewIndexFile if it returns an error,
+// closes r if r is an io.Closer.
+func NewIndexFile(r io.ReaderAt, size int64) (*IndexFile, error) {
+	x := &IndexFile{}
+	x.index, x.size, x.probes = r, size, &probeCache{}
+	for _, err := range parseLines(linesort.Read(io.NewSectionReader(r, 0, size)), 0) {
+		if err != nil {
+			x.Close()
+			return nil, fetch.LocalError(err)
+		}
+		break
+	}
 	return x, nil
 }
 
-// Close closes the file.
-func (x *IndexFile) Close() error { return fetch.LocalError(x.file.Close()) }
+// Close closes the file. It does nothing if x is nil.
+func (x *IndexFile) Close() error {
+	if x == nil {
+		return nil
+	}
+	c, ok := x.index.(io.Closer)
+	if !ok {
+		return nil
+	}
+	return fetch.LocalError(c.Close())
+}
 
 // Original searches the index for a capture with the URL, the HTTP status and
 // the payload digest of the first record of a group. If the group has a request with

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/regularfile"
+	"github.com/anyurl/fetch/internal/base/tempfile"
 	"github.com/anyurl/fetch/internal/format/linesort"
 )
 
@@ -125,12 +126,13 @@ func (o *opener) useIndex(index string, files []string) (err error) {
 			return err
 		}
 	}
-	a := o.archive
-	if a.file, err = regularfile.Open(index); err != nil {
+	f, err := regularfile.Open(index)
+	if err != nil {
 		return err
 	}
-	a.index, a.probes = a.file, &probeCache{}
-	a.size, err = a.file.Seek(0, io.SeekEnd)
+	a := o.archive
+	a.index, a.file, a.probes = f, f, &probeCache{}
+	a.size, err = f.Seek(0, io.SeekEnd)
 	return err
 }
 
@@ -334,13 +336,14 @@ func (o *opener) storeIndex() (err error) {
 		a.index, a.size = bytes.NewReader(b.Bytes()), int64(b.Len())
 		return err
 	}
-	if a.file, err = os.CreateTemp("", "fetch-index-*"); err != nil {
+	f, err := tempfile.Create("", "fetch-index-*")
+	if err != nil {
 		return err
 	}
-	a.index, a.temporary = a.file, true
-	if err = linesort.Write(a.file, o.lines.Sorted()); err != nil {
+	a.index, a.file = f, f
+	if err = linesort.Write(f, o.lines.Sorted()); err != nil {
 		return err
 	}
-	a.size, err = a.file.Seek(0, io.SeekEnd)
+	a.size, err = f.Seek(0, io.SeekEnd)
 	return err
 }

@@ -9,12 +9,12 @@ import (
 	"encoding/json"
 	"io"
 	"mime"
-	"os"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/tempfile"
 	"github.com/anyurl/fetch/internal/format/linesort"
 )
 
@@ -37,11 +37,10 @@ func (z *packer) addIndex(a *Archive) error {
 		return z.create("indexes/index.cdx", zip.Deflate, func(w io.Writer) error { return linesort.Write(w, lines) })
 	}
 	// A forged index can have lines of a megabyte, which the list repeats.
-	list, err := os.CreateTemp("", "fetch-index-*")
+	list, err := tempfile.Create("", "fetch-index-*")
 	if err != nil {
 		return fetch.LocalError(err)
 	}
-	defer os.Remove(list.Name())
 	defer list.Close()
 	blocks := &indexBlocks{list: bufio.NewWriter(list)}
 	blocks.list.WriteString("!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \"index.cdx.gz\"}\n")

@@ -10,7 +10,7 @@ import (
 // a decision. First look for an identifier that the new one replaces, and for a
 // package below fetch that it belongs to.
 var maxExported = map[string]surface{
-	"warc":  {declarations: 110, fields: 77},
+	"warc":  {declarations: 111, fields: 76},
 	"fetch": {declarations: 144, fields: 149},
 }
 

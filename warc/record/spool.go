@@ -3,9 +3,9 @@ package record
 import (
 	"bytes"
 	"io"
-	"os"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/tempfile"
 )
 
 // A Spool stores the bytes of a message until its record is written. It is used
@@ -32,19 +32,18 @@ const maxInMemory = 64 << 10
 type fileSpool struct {
 	dir  string
 	mem  []byte
-	file *os.File // nil if the bytes are in mem
+	file *tempfile.File // nil if the bytes are in mem
 	size int64
 }
 
 // Write implements io.Writer.
 func (s *fileSpool) Write(p []byte) (int, error) {
 	if s.file == nil && len(s.mem)+len(p) > maxInMemory {
-		f, err := os.CreateTemp(s.dir, ".fetch-warc-*")
+		f, err := tempfile.Create(s.dir, ".fetch-warc-*")
 		if err != nil {
 			return 0, fetch.LocalError(err)
 		}
-		s.file = f
-		os.Remove(f.Name()) // some systems cannot remove an open file
+		s.file = &f
 		if _, err := f.Write(s.mem); err != nil {
 			return 0, fetch.LocalError(err)
 		}
@@ -74,7 +73,6 @@ func (s *fileSpool) Reader() (*io.SectionReader, error) {
 func (s *fileSpool) Free() {
 	if s.file != nil {
 		s.file.Close()
-		os.Remove(s.file.Name()) // fails if Write has removed the file
 	}
 	*s = fileSpool{dir: s.dir}
 }

@@ -10,10 +10,10 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"os"
 	"slices"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/tempfile"
 )
 
 const (
@@ -50,7 +50,7 @@ type Sorter struct {
 // A sortedFile is a temporary file with sorted lines. The level counts the merges
 // in which it was created.
 type sortedFile struct {
-	*os.File
+	tempfile.File
 	level int
 }
 
@@ -78,7 +78,7 @@ func (s *Sorter) spill() error {
 
 // addFile adds a temporary file with sorted lines.
 func (s *Sorter) addFile(level int, lines Lines) error {
-	f, err := os.CreateTemp("", "fetch-sort-*")
+	f, err := tempfile.Create("", "fetch-sort-*")
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func linesOf(files []sortedFile) (all []Lines) {
 func removeAll(files []sortedFile) error {
 	var errs []error
 	for _, f := range files {
-		errs = append(errs, f.Close(), os.Remove(f.Name()))
+		errs = append(errs, f.Close())
 	}
 	return errors.Join(errs...)
 }

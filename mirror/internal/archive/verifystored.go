@@ -8,8 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"os"
 
+	"github.com/anyurl/fetch/internal/base/tempfile"
 	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/warc"
@@ -98,7 +98,7 @@ func (v *storedVerifier) file(f *frontier.WARCFile, use func(io.Reader) bool) er
 	if err != nil {
 		return err
 	}
-	defer local.remove()
+	defer local.Close()
 	switch {
 	case size != f.Size:
 		err = v.add(Finding{Path: f.Name, Text: fmt.Sprintf("the object has %d bytes, but the database has %d", size, f.Size)})
@@ -120,27 +120,19 @@ func (v *storedVerifier) file(f *frontier.WARCFile, use func(io.Reader) bool) er
 	return nil
 }
 
-// A temporaryFile is a local copy of an object in the store.
-type temporaryFile struct{ *os.File }
-
-func (f temporaryFile) remove() {
-	f.Close()
-	os.Remove(f.Name()) // the directory is temporary
-}
-
 // download copies an object to a temporary file, because the records are read in
 // two passes.
-func (v *storedVerifier) download(name string) (f temporaryFile, size int64, digest [32]byte, err error) {
+func (v *storedVerifier) download(name string) (f tempfile.File, size int64, digest [32]byte, err error) {
 	object, err := v.store.Open(v.ctx, name)
 	if err != nil {
 		return f, 0, digest, err
 	}
 	defer object.Close()
-	if f.File, err = os.CreateTemp("", "fetch-verify-*"); err != nil {
+	if f, err = tempfile.Create("", "fetch-verify-*"); err != nil {
 		return f, 0, digest, err
 	}
 	if size, digest, err = hashObject(io.TeeReader(store.Reader(object), f)); err != nil {
-		f.remove()
+		f.Close()
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return f, size, digest, err

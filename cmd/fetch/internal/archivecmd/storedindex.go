@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
-	"os"
 	"path"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/tempfile"
 	"github.com/anyurl/fetch/internal/format/linesort"
 	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/warc"
@@ -69,11 +69,10 @@ func storeIndex(ctx context.Context, s store.Store, file, name string) (damage [
 			return nil, err
 		}
 	}
-	out, err := os.CreateTemp("", "fetch-index-*")
+	out, err := tempfile.Create("", "fetch-index-*")
 	if err != nil {
 		return nil, fetch.Local.With(err)
 	}
-	defer os.Remove(out.Name())
 	defer out.Close()
 	sum := sha256.New()
 	if err := linesort.Write(io.MultiWriter(out, sum), lines.Sorted()); err != nil {

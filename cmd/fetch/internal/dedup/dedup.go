@@ -4,7 +4,6 @@ package dedup
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,21 +13,16 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/tempfile"
 	"github.com/anyurl/fetch/internal/format/coding"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
 
-// An Index is the CDXJ index that --dedup names. The zero value has no index.
-type Index struct {
-	*warc.IndexFile
-	copied string // name of the copy, or ""
-}
-
 // Open opens a CDXJ index. The caller must call Close. The argument text is a file name, the directory
 // of an archive, or a URL. An index at a URL is downloaded to a temporary file.
 // A compressed index is decompressed to a temporary file.
-func Open(ctx context.Context, client *fetch.Client, text string) (x Index, err error) {
+func Open(ctx context.Context, client *fetch.Client, text string) (*warc.IndexFile, error) {
 	name := localName(text)
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		name = filepath.Join(name, "index", "all.cdxj")
@@ -40,29 +34,22 @@ func Open(ctx context.Context, client *fetch.Client, text string) (x Index, err 
 		in = f
 		if !isCompressed(f) {
 			f.Close()
-			x.IndexFile, err = warc.OpenIndex(name)
-			return x, err
+			return warc.OpenIndex(name)
 		}
 	case !strings.Contains(text, ":"):
 		if name != localName(text) {
 			err = fmt.Errorf("%w; a mirror has an index if it was made with --warc", err)
 		}
-		return x, console.LocalError(err)
+		return nil, console.LocalError(err)
 	default:
 		resp, err := client.Get(ctx, text)
 		if err != nil {
-			return x, err
+			return nil, err
 		}
 		in = resp.Body
 	}
 	defer in.Close()
-	if x.copied, err = copyIndex(in); err == nil {
-		x.IndexFile, err = warc.OpenIndex(x.copied)
-	}
-	if err != nil {
-		x.Close()
-	}
-	return x, err
+	return copyIndex(in)
 }
 
 // localName returns the file name for a file URL, because a local index need not
@@ -88,10 +75,10 @@ func isCompressed(f *os.File) bool {
 }
 
 // copyIndex copies an index to a temporary file and decompresses it.
-func copyIndex(in io.Reader) (name string, err error) {
-	f, err := os.CreateTemp("", "fetch-dedup-*")
+func copyIndex(in io.Reader) (*warc.IndexFile, error) {
+	f, err := tempfile.Create("", "fetch-dedup-*")
 	if err != nil {
-		return "", console.LocalError(err)
+		return nil, console.LocalError(err)
 	}
 	buffered := bufio.NewReader(in)
 	in = buffered
@@ -99,19 +86,10 @@ func copyIndex(in io.Reader) (name string, err error) {
 	if name := coding.Detect(start); name == "gzip" || name == "zstd" {
 		in = coding.NewReader(io.NopCloser(buffered), []string{name}, nil)
 	}
-	_, err = io.Copy(f, in)
-	return f.Name(), console.LocalError(errors.Join(err, f.Close()))
-}
-
-// Close closes the index, and removes the copy of an index that was downloaded or
-// decompressed.
-func (x *Index) Close() error {
-	var err error
-	if x.IndexFile != nil {
-		err = x.IndexFile.Close()
+	size, err := io.Copy(f, in)
+	if err != nil {
+		f.Close()
+		return nil, console.LocalError(err)
 	}
-	if x.copied != "" {
-		err = errors.Join(err, os.Remove(x.copied))
-	}
-	return console.LocalError(err)
+	return warc.NewIndexFile(f, size)
 }

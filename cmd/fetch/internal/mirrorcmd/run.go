@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/warc"
 )
 
 // A mirrorRun is one run of a mirror.
@@ -22,9 +23,9 @@ type mirrorRun struct {
 	options     mirror.Options
 	report      *mirrorReport
 	client      *clientflags.OpenClient
-	dedup       dedup.Index // index of --dedup, or the zero value
-	stopMetrics func()      // stops the server of --metrics
-	stopBrowser func()      // ends the browser
+	dedup       *warc.IndexFile // index of --dedup, or nil
+	stopMetrics func()          // stops the server of --metrics
+	stopBrowser func()          // ends the browser
 }
 
 // open opens the Client, the index of --dedup and the server of --metrics. The
@@ -59,7 +60,7 @@ func (c *mirrorCommand) open(ctx context.Context, seeds seedList, o mirror.Optio
 		if r.dedup, err = dedup.Open(ctx, r.client.Client, name); err != nil {
 			return nil, fmt.Errorf("--dedup: %w", err)
 		}
-		r.options.WARC.Dedup = r.dedup.IndexFile
+		r.options.WARC.Dedup = r.dedup
 	}
 	r.options.Monitor, r.options.Logger = &mirror.Monitor{}, console.MirrorLogger(c.Streams)
 	r.report.crawl.SetMonitor(r.options.Monitor)

@@ -120,7 +120,7 @@ func (c *recordCommand) Run(ctx context.Context, args []string) (err error) {
 	for _, name := range files.Resumed {
 		c.Note("%s: continued after an interrupted run", name)
 	}
-	writer := capture.NewWriter(files.Writer, capture.WriterOptions{Sync: c.output.sync, Age: time.Duration(c.output.age), Dedup: known.IndexFile})
+	writer := capture.NewWriter(files.Writer, capture.WriterOptions{Sync: c.output.sync, Age: time.Duration(c.output.age), Dedup: known})
 	defer func() {
 		failed := writer.Err()
 		err = errors.Join(err, fetch.LocalError(failed), files.Close(failed))
@@ -234,8 +234,8 @@ func (f *outputFlags) folder() string {
 	return filepath.Dir(f.warc)
 }
 
-// openDedup opens the index of --dedup. The result has no index without the flag.
-func (f *outputFlags) openDedup(ctx context.Context, client *fetch.Client) (x dedup.Index, err error) {
+// openDedup opens the index of --dedup. The result is nil without the flag.
+func (f *outputFlags) openDedup(ctx context.Context, client *fetch.Client) (x *warc.IndexFile, err error) {
 	if f.dedup == "" {
 		return x, nil
 	}
