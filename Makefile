@@ -7,6 +7,7 @@
 # make fuzz     run each fuzz target for FUZZTIME
 # make fuzz-coverage  count the statements that the inputs of each fuzz target reach
 # make fuzz-corpus  store the generated inputs that reach further statements
+# make loaded RUNS=10  run all tests again and again beside stress-ng
 # make bench    run Go benchmarks, then compare fetch with curl, wget and others
 # make bench-compare BASE=REV  compare with another revision, which it builds
 # make bench-large  compare the cost of an item in tasks of two sizes
@@ -44,7 +45,7 @@ HANG := 30m
 # GORACE has another time. The tests of the command start hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-.PHONY: help build test test-scheme peers lint fuzz fuzz-coverage fuzz-corpus bench bench-compare bench-large soak mutants simulate seeded-bugs other-machines testing-report recordings screenshots release release-test vuln clean
+.PHONY: help build test test-scheme peers lint fuzz fuzz-coverage fuzz-corpus bench bench-compare bench-large loaded soak mutants simulate seeded-bugs other-machines testing-report recordings screenshots release release-test vuln clean
 
 # help prints the lines about targets at the start of this file.
 help:
@@ -82,7 +83,8 @@ lint:
 	go tool staticcheck -tags soak ./...
 
 fuzz:
-	go run ./internal/tool/fuzz -time $(FUZZTIME)
+	mkdir -p $(RESULTS)
+	go run ./internal/tool/fuzz -time $(FUZZTIME) -results $(RESULTS)
 
 # The targets run only with their stored inputs and those in the source.
 fuzz-coverage: peers
@@ -113,6 +115,12 @@ RESULTS := $(CURDIR)/bin/results
 soak: peers
 	mkdir -p $(RESULTS)
 	FETCH_RESULTS=$(RESULTS) internal/test/testdir/run go test -p $(JOBS) -tags soak -run Soak -timeout $(SOAKTIME) -v ./...
+
+RUNS ?= 10
+
+loaded: peers
+	mkdir -p $(RESULTS)
+	go run ./internal/tool/loaded -runs $(RUNS) -results $(RESULTS) make test
 
 PACKAGES ?= ./uri ./fetch ./save ./wrap ./warc ./internal/wire/http1 ./mirror/internal/archive ./mirror/internal/frontier/rules ./schemes/internal/sessions \
 	./internal/wire/z3950/apdu,./schemes/z3950

@@ -62,14 +62,14 @@ func (f *Figures) Add(measure string, n int) {
 func (f *Figures) write(t testing.TB) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var text []byte
+	var all []Figure
 	for _, name := range f.names {
-		line, err := json.Marshal(Figure{f.layer, name, f.value[name], scope, t.Name()})
-		if err != nil {
-			return err
-		}
-		text = append(append(text, line...), '\n')
+		all = append(all, Figure{f.layer, name, f.value[name], scope, t.Name()})
 		t.Logf("%s: %d %s", f.layer, f.value[name], name)
+	}
+	text, err := encode(all)
+	if err != nil {
+		return err
 	}
 	dir := os.Getenv(Folder)
 	if dir == "" || t.Failed() || t.Skipped() {
@@ -85,4 +85,26 @@ func (f *Figures) write(t testing.TB) error {
 		return err
 	}
 	return file.Close()
+}
+
+// Write writes figures to the file dir/name.jsonl, which it replaces. It does
+// nothing if dir is empty.
+func Write(dir, name string, figures []Figure) error {
+	text, err := encode(figures)
+	if err != nil || dir == "" {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, name+".jsonl"), text, 0o666)
+}
+
+// encode returns a line for each figure.
+func encode(figures []Figure) (text []byte, err error) {
+	for _, f := range figures {
+		line, err := json.Marshal(f)
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	return text, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -92,7 +91,7 @@ func (c *coverer) run(target, pattern string) (p profile, inputs int, err error)
 
 // measure counts the statements that the inputs of each target reach.
 func measure(packages []*fuzzed, dir, results string) error {
-	var figures []byte
+	var figures []report.Figure
 	for _, p := range packages {
 		c, err := newCoverer(p, dir)
 		if err != nil {
@@ -105,20 +104,16 @@ func measure(packages []*fuzzed, dir, results string) error {
 			}
 			covered, all := profile.count()
 			fmt.Printf("%s %s: %d inputs, %d of %d statements\n", p.folder, target, inputs, covered, all)
-			name := p.folder + ": " + target
-			for _, f := range []report.Figure{{Measure: name + ": inputs", Value: inputs}, {Measure: name + ": covered", Value: covered},
-				{Measure: name + ": statements", Value: all}} {
-				f.Layer, f.Scope = "fuzz coverage", "test"
-				line, err := json.Marshal(f)
-				if err != nil {
-					return err
-				}
-				figures = append(append(figures, line...), '\n')
-			}
+			figure := p.figures("fuzz coverage", target)
+			figures = append(figures, figure("inputs", inputs), figure("covered", covered), figure("statements", all))
 		}
 	}
-	if results == "" {
-		return nil
+	return report.Write(results, "fuzz-coverage", figures)
+}
+
+// figures returns a function that returns a figure of a target.
+func (p *fuzzed) figures(layer, target string) func(measure string, value int) report.Figure {
+	return func(measure string, value int) report.Figure {
+		return report.Figure{Layer: layer, Measure: p.folder + ": " + target + ": " + measure, Value: value, Scope: "test"}
 	}
-	return os.WriteFile(filepath.Join(results, "fuzz-coverage.jsonl"), figures, 0o666)
 }

@@ -19,8 +19,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/anyurl/fetch/internal/test/report"
 )
 
 func main() {
@@ -28,7 +31,7 @@ func main() {
 	only := flag.String("run", ".", "run only the targets whose names match this regular expression")
 	coverage := flag.Bool("coverage", false, "count the statements that the inputs of each target reach, instead of fuzzing")
 	store := flag.Bool("store", false, "store inputs of the fuzz cache that reach further statements, instead of fuzzing")
-	results := flag.String("results", "", "with -coverage, write the figures to a file in this folder")
+	results := flag.String("results", "", "write figures to files in this folder")
 	flag.Parse()
 	if err := run(flag.Args(), *only, *duration, *coverage, *store, *results); err != nil {
 		fmt.Fprintln(os.Stderr, "fuzz:", err)
@@ -58,9 +61,13 @@ func run(folders []string, only string, duration time.Duration, coverage, store 
 	}
 	failed := 0
 	for _, p := range packages {
-		if err := p.fuzz(filepath.Join(dir, "test"), duration); err != nil {
+		figures, err := p.fuzz(filepath.Join(dir, "test"), duration)
+		if err != nil {
 			failed++
 			fmt.Fprintf(os.Stderr, "fuzz: %s: %v\n", p.folder, err)
+		}
+		if err := report.Write(results, "fuzz-runs-"+strings.ReplaceAll(p.folder, "/", "-"), figures); err != nil {
+			return err
 		}
 	}
 	if failed > 0 {
@@ -123,14 +130,15 @@ func (p *fuzzed) compile(program string, flags ...string) error {
 }
 
 // fuzz runs all targets, also after a failure. It minimizes no input, because a
-// slow target would spend almost all of its time on this.
-func (p *fuzzed) fuzz(program string, duration time.Duration) (err error) {
+// slow target would spend almost all of its time on this. It returns the figures of
+// each target.
+func (p *fuzzed) fuzz(program string, duration time.Duration) (figures []report.Figure, err error) {
 	if err := p.compile(program, "-fuzz=."); err != nil {
-		return err
+		return nil, err
 	}
 	cache, err := p.cache()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, target := range p.targets {
 		fmt.Printf("%s in %s\n", target, p.folder)
@@ -138,12 +146,29 @@ func (p *fuzzed) fuzz(program string, duration time.Duration) (err error) {
 			"-test.fuzzminimizetime", "0x", "-test.fuzzcachedir", cache, "-test.timeout", "0")
 		var output bytes.Buffer
 		c.Dir, c.Stdout, c.Stderr = p.folder, io.MultiWriter(os.Stdout, &output), os.Stderr
+		failures := 0
 		if failed := c.Run(); failed != nil && !endedLate(output.Bytes()) {
+			failures++
 			err = errors.Join(err, fmt.Errorf("%s: %w", target, failed))
 		}
+		figure := p.figures("fuzz runs", target)
+		figures = append(figures, figure("executions", executions(output.Bytes())), figure("failures", failures), figure("seconds", int(duration.Seconds())))
 	}
-	return err
+	return figures, err
 }
+
+// executions returns the number of executions in the last line about the progress of
+// a target.
+func executions(output []byte) int {
+	all := progress.FindAllSubmatch(output, -1)
+	if len(all) == 0 {
+		return 0
+	}
+	n, _ := strconv.Atoi(string(all[len(all)-1][1]))
+	return n
+}
+
+var progress = regexp.MustCompile(`(?m)^fuzz: elapsed: .*, execs: ([0-9]+) `)
 
 // endedLate reports whether a target failed only because the fuzzing library took
 // the end of the time for a failure (go.dev/issue/75804, repaired in Go 1.27). The

@@ -11,12 +11,10 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -112,16 +110,9 @@ func write(name, results string, counts map[string]int) error {
 	reached := counts[killed] + counts[survived]
 	fmt.Printf("%s: %d of %d mutants killed (%d %%), %d equivalent, %d not reached, %d not tested\n", name, counts[killed], reached,
 		100*counts[killed]/max(1, reached), counts[equivalent], counts[unreached], counts[untested])
-	if results == "" {
-		return nil
-	}
-	var text []byte
+	var figures []report.Figure
 	for _, status := range []string{killed, survived, equivalent, unreached, untested} {
-		line, err := json.Marshal(report.Figure{Layer: "mutants", Measure: name + ": " + status, Value: counts[status], Scope: "test"})
-		if err != nil {
-			return err
-		}
-		text = append(append(text, line...), '\n')
+		figures = append(figures, report.Figure{Layer: "mutants", Measure: name + ": " + status, Value: counts[status], Scope: "test"})
 	}
-	return os.WriteFile(filepath.Join(results, "mutants-"+strings.ReplaceAll(name, "/", "-")+".jsonl"), text, 0o666)
+	return report.Write(results, "mutants-"+strings.ReplaceAll(name, "/", "-"), figures)
 }

@@ -9,7 +9,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -182,21 +181,10 @@ func checkAll(run, results string) error {
 
 // record writes the result of a bug to a file in the folder for results, if any.
 func (b bug) record(folder string, caught bool, seconds int) error {
-	if folder == "" {
-		return nil
-	}
-	figures := []report.Figure{{Measure: b.name + ": caught"}, {Measure: b.name + ": seconds", Value: seconds}}
+	result := report.Figure{Layer: "seeded bugs", Measure: b.name + ": caught", Scope: "test"}
 	if caught {
-		figures[0].Value = 1
+		result.Value = 1
 	}
-	var text []byte
-	for _, f := range figures {
-		f.Layer, f.Scope = "seeded bugs", "test"
-		line, err := json.Marshal(f)
-		if err != nil {
-			return err
-		}
-		text = append(append(text, line...), '\n')
-	}
-	return os.WriteFile(filepath.Join(folder, "seeded-bug-"+b.name+".jsonl"), text, 0o666)
+	took := report.Figure{Layer: "seeded bugs", Measure: b.name + ": seconds", Scope: "test", Value: seconds}
+	return report.Write(folder, "seeded-bug-"+b.name, []report.Figure{result, took})
 }

@@ -21,7 +21,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -98,24 +97,14 @@ func simulate(first, last, schedule, schedules uint64, twice bool, results strin
 	if failed+differ > 0 {
 		return errors.New("not all simulations succeeded")
 	}
-	if results == "" || !twice {
+	if !twice {
 		return nil
 	}
-	return record(results, "simulations", total, "events", events, "simulations that differ from their repetition", differ)
-}
-
-// record writes figures to a file in the folder for results. The arguments are
-// measures and their values.
-func record(folder string, figures ...any) error {
-	var text []byte
-	for n := 0; n < len(figures); n += 2 {
-		line, err := json.Marshal(report.Figure{Layer: "repeated simulations", Measure: figures[n].(string), Value: figures[n+1].(int), Scope: "simulate"})
-		if err != nil {
-			return err
-		}
-		text = append(append(text, line...), '\n')
+	figure := func(measure string, value int) report.Figure {
+		return report.Figure{Layer: "repeated simulations", Measure: measure, Value: value, Scope: "simulate"}
 	}
-	return os.WriteFile(filepath.Join(folder, "repeated-simulations.jsonl"), text, 0o666)
+	return report.Write(results, "repeated-simulations", []report.Figure{figure("simulations", total), figure("events", events),
+		figure("simulations that differ from their repetition", differ)})
 }
 
 // A simulator runs the test program.

@@ -160,7 +160,7 @@ func add(rows []Row, r Row) []Row {
 func merge(old, rows []Row, date string) (all []Row) {
 	for _, r := range old {
 		sameTest := func(n Row) bool { return n.Layer == r.Layer && n.Scope == r.Scope }
-		if r.Layer == mutantsLayer || r.Layer == bugsLayer || r.Layer == coverageLayer { // each package and each bug can be run separately
+		if r.Layer == mutantsLayer || r.Layer == bugsLayer || r.Layer == coverageLayer || r.Layer == runsLayer { // each package and each bug can be run separately
 			sameTest = r.isSame
 		}
 		if !slices.ContainsFunc(rows, sameTest) {

@@ -142,11 +142,18 @@ func TestFuzzTable(t *testing.T) {
 	}
 	rows = merge([]Row{{"fuzz coverage", "p: FuzzA: covered", "test", 1, "old"}, {"fuzz coverage", "p: FuzzB: covered", "test", 5, "old"},
 		{"fuzz coverage", "p: FuzzB: statements", "test", 10, "old"}, {"fuzz coverage", "p: FuzzRemoved: statements", "test", 10, "old"}},
-		append(rows, Row{"fuzz coverage", "p: FuzzA: inputs", "test", 4, ""}, Row{"fuzz coverage", "p: FuzzA: covered", "test", 2, ""},
+		append(rows, Row{"fuzz runs", "p: FuzzA: executions", "test", 1234, ""}, Row{"fuzz runs", "p: FuzzA: failures", "test", 1, ""},
+			Row{"fuzz runs", "p: FuzzA: seconds", "test", 10, ""}, Row{"fuzz runs", "p: FuzzB: executions", "test", 1000, ""},
+			Row{"fuzz runs", "p: FuzzRemoved: executions", "test", 9, ""}, Row{"fuzz coverage", "p: FuzzA: inputs", "test", 4, ""}, Row{"fuzz coverage", "p: FuzzA: covered", "test", 2, ""},
 			Row{"fuzz coverage", "p: FuzzA: statements", "test", 2000, ""}), "new")
-	want := "| package | fuzz target | stored inputs | with those in the source | statements reached | of | share |\n|---|---|---:|---:|---:|---:|---:|\n" +
-		"| `p` | FuzzA | 2 | 4 | 2 | 2,000 | 0 % |\n|  | FuzzB | 0 | 0 | 5 | 10 | 50 % |\n| `q/r` | FuzzC | 0 | | | | |\n"
+	want := "| package | fuzz target | stored inputs | with those in the source | statements reached | of | share | executions |\n" +
+		"|---|---|---:|---:|---:|---:|---:|---:|\n" +
+		"| `p` | FuzzA | 2 | 4 | 2 | 2,000 | 0 % | 1,234 |\n|  | FuzzB | 0 | 0 | 5 | 10 | 50 % | 1,000 |\n| `q/r` | FuzzC | 0 | | | | | |\n"
 	if got := table("fuzz", Results{Rows: rows}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	want = "| | `make fuzz` |\n|---|---:|\n| targets | 2 |\n| executions | 2,234 |\n| targets that failed | 1 |\n| seconds | 10 |\n\nMeasured on new.\n"
+	if got := table("fuzz runs", Results{Rows: rows}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

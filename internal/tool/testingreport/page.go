@@ -60,9 +60,11 @@ func table(layer string, r Results) string {
 		return bugsTable(rows)
 	case fuzzLayer:
 		return fuzzTable(rows, r.Rows)
+	case runsLayer:
+		return runsTable(r.Rows)
 	}
 	var columns []string
-	for _, s := range []string{"test", "simulate", "soak"} {
+	for _, s := range []string{"test", "simulate", "loaded", "soak"} {
 		if scopes[s] {
 			columns = append(columns, s)
 		}
