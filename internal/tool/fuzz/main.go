@@ -144,23 +144,23 @@ func (p *fuzzed) fuzz(program string, duration time.Duration) (figures []report.
 		fmt.Printf("%s in %s\n", target, p.folder)
 		c := exec.Command(program, "-test.run", "^$", "-test.fuzz", "^"+target+"$", "-test.fuzztime", duration.String(),
 			"-test.fuzzminimizetime", "0x", "-test.fuzzcachedir", cache, "-test.timeout", "0")
-		var output bytes.Buffer
-		c.Dir, c.Stdout, c.Stderr = p.folder, io.MultiWriter(os.Stdout, &output), os.Stderr
+		var output, log bytes.Buffer
+		c.Dir, c.Stdout, c.Stderr = p.folder, io.MultiWriter(os.Stdout, &output), io.MultiWriter(os.Stderr, &log)
 		failures := 0
 		if failed := c.Run(); failed != nil && !endedLate(output.Bytes()) {
 			failures++
 			err = errors.Join(err, fmt.Errorf("%s: %w", target, failed))
 		}
 		figure := p.figures("fuzz runs", target)
-		figures = append(figures, figure("executions", executions(output.Bytes())), figure("failures", failures), figure("seconds", int(duration.Seconds())))
+		figures = append(figures, figure("executions", executions(log.Bytes())), figure("failures", failures), figure("seconds", int(duration.Seconds())))
 	}
 	return figures, err
 }
 
 // executions returns the number of executions in the last line about the progress of
 // a target.
-func executions(output []byte) int {
-	all := progress.FindAllSubmatch(output, -1)
+func executions(log []byte) int {
+	all := progress.FindAllSubmatch(log, -1)
 	if len(all) == 0 {
 		return 0
 	}
