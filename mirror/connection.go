@@ -12,9 +12,9 @@ import (
 // end of the run, it sends no further request. A request that is under way is
 // completed.
 type connection struct {
+	host   *hostWorker
 	visits context.Context    // context of the visits, which contains the connection
 	cancel context.CancelFunc // ends the current visit, and all later visits
-	run    *crawl
 
 	mu       sync.Mutex
 	requests int  // number of requests that are under way
@@ -25,23 +25,25 @@ type connection struct {
 // connectionKey is the key of the connection in the context of a visit.
 type connectionKey struct{}
 
-// newConnection returns a connection whose visits end with ctx.
-func (c *crawl) newConnection(ctx context.Context) *connection {
-	n := &connection{run: c}
-	ctx, n.cancel = context.WithCancel(ctx)
+// newConnection returns a connection whose visits end with those of the host.
+func (h *hostWorker) newConnection() *connection {
+	n := &connection{host: h}
+	var ctx context.Context
+	ctx, n.cancel = context.WithCancel(h.visits)
 	n.visits = context.WithValue(ctx, connectionKey{}, n)
 	return n
 }
 
 // visit visits the URL of one item. It returns nil if the item remains pending.
-func (n *connection) visit(h *hostWorker, it frontier.Item) *visit {
+func (n *connection) visit(it frontier.Item) *visit {
+	c := n.host.c
 	switch {
-	case !n.startVisit() || h.expired():
+	case !n.startVisit():
 		return nil
-	case h.lease.Control.Excluded:
-		return h.c.newVisit(it).exclude(frontier.NoteExcludedHost)
+	case n.host.lease.Control.Excluded:
+		return c.newVisit(it).exclude(frontier.NoteExcludedHost)
 	}
-	return h.c.visitItem(n.visits, it)
+	return c.visitItem(n.visits, it)
 }
 
 // startVisit starts a visit. It returns false if the connection has ended.
@@ -54,7 +56,10 @@ func (n *connection) startVisit() bool {
 
 // hasEnded reports whether no further request may be sent. It does not wait for
 // the call of stop that follows the end of the run. The caller holds n.mu.
-func (n *connection) hasEnded() bool { return n.stopped || n.run.stopped() }
+//
+// The lease of the host can expire during the pauses of a visit. Another worker
+// may then visit the host, after one more pause.
+func (n *connection) hasEnded() bool { return n.stopped || n.host.c.stopped() || n.host.expired() }
 
 // stop ends the current visit, unless a request is under way or the visit already
 // processes its response.

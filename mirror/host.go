@@ -174,7 +174,7 @@ func (h *hostWorker) setConnections(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for len(h.connections) < n {
-		conn := h.c.newConnection(h.visits)
+		conn := h.newConnection()
 		h.connections = append(h.connections, conn)
 		h.running.Go(func() { h.visitItems(conn) })
 	}

@@ -16,7 +16,7 @@ func (h *hostWorker) visitItems(conn *connection) {
 		if !ok {
 			return
 		}
-		h.endVisit(conn.visit(h, it))
+		h.endVisit(conn.visit(it))
 	}
 }
 
