@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/cryptotest"
 	"testing/synctest"
@@ -25,12 +26,14 @@ import (
 )
 
 // The flags of TestSimulatedCrawl. A failed simulation prints the value of
-// -simulation-seed that repeats it.
+// -simulation-seed that repeats it. TestSoakSimulatedCrawl has only the last flag.
 var (
 	simulationSeed = flag.Uint64("simulation-seed", 0, "run only the simulation with this seed")
 	simulations    = flag.Uint64("simulations", 50, "number of simulated crawls")
 	simulationLog  = flag.String("simulation-log", "", "append the events of the simulations to this file")
 	simulationDir  = flag.String("simulation-dir", "", "create this directory for the files of a simulation, instead of one with a random name")
+
+	firstSimulation = flag.Uint64("first-simulation", 1, "first seed of the soak test, which several machines can share")
 )
 
 // TestSimulatedCrawl crawls generated sites in fake time. A seed determines the
@@ -64,25 +67,34 @@ func TestSimulatedCrawl(t *testing.T) {
 	simulate(t, first, last)
 }
 
+// maxFailures is the number of failed seeds after which no further one starts.
+const maxFailures = 10
+
 // simulate runs the simulations with the given seeds, as many at a time as the
-// machine has processors. After a failure, no further one starts.
+// machine has processors.
 func simulate(t *testing.T, first, last uint64) {
-	var total simulationCounts // guarded by mu
-	var mu sync.Mutex
+	var (
+		mu     sync.Mutex
+		total  simulationCounts // guarded by mu
+		failed atomic.Int64
+	)
 	figures := report.Start(t, "simulated crawl")
 	seeds := make(chan uint64)
 	var group sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for seed := range seeds {
-				counts := simulateSeed(t, seed, figures)
+				counts, ok := simulateSeed(t, seed, figures)
+				if !ok {
+					failed.Add(1)
+				}
 				mu.Lock()
 				total.add(counts)
 				mu.Unlock()
 			}
 		})
 	}
-	for seed := first; seed <= last && !t.Failed(); seed++ {
+	for seed := first; seed <= last && failed.Load() < maxFailures; seed++ {
 		seeds <- seed
 	}
 	close(seeds)
@@ -98,9 +110,10 @@ func simulate(t *testing.T, first, last uint64) {
 	t.Logf("simulations of the seeds %d to %d: %+v", first, last, total)
 }
 
-// simulateSeed runs one simulation, and returns its counts.
-func simulateSeed(t *testing.T, seed uint64, figures *report.Figures) (counts simulationCounts) {
-	t.Run(fmt.Sprint(seed), func(t *testing.T) {
+// simulateSeed runs one simulation, and returns its counts. The result ok is false if
+// it has failed.
+func simulateSeed(t *testing.T, seed uint64, figures *report.Figures) (counts simulationCounts, ok bool) {
+	ok = t.Run(fmt.Sprint(seed), func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSimulation(t, seed)
 			if seed%3 == 1 {
@@ -114,7 +127,7 @@ func simulateSeed(t *testing.T, seed uint64, figures *report.Figures) (counts si
 			counts = s.counts
 		})
 	})
-	return counts
+	return counts, ok
 }
 
 // A simulation is a crawl of generated hosts with failures.
