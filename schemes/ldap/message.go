@@ -1,6 +1,7 @@
 package ldap
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/anyurl/fetch/internal/wire/ber"
@@ -128,16 +129,18 @@ func parseResult(op ber.Element) (r result, err error) {
 	return r, nil
 }
 
-// parseURLs decodes the URLs of a reference.
+// parseURLs decodes the URLs of a reference. A URL of more than maxText bytes is
+// truncated to a URL that is too long.
 func parseURLs(e ber.Element) (urls []string, err error) {
 	all, err := e.Children(maxURLs)
 	for _, u := range all {
-		urls = append(urls, string(u.Value))
+		urls = append(urls, string(u.Value[:min(len(u.Value), maxText+1)]))
 	}
 	return urls, err
 }
 
-// parseCookie returns the cookie of the next page, or nil after the last page.
+// parseCookie returns a copy of the cookie of the next page, or nil after the last
+// page.
 func parseCookie(controls ber.Element) ([]byte, error) {
 	if controls.Value == nil {
 		return nil, nil
@@ -165,7 +168,7 @@ func parseCookie(controls ber.Element) ([]byte, error) {
 		if len(page) != 2 || len(page[1].Value) > maxText {
 			return nil, malformed("control of pages with %d parts", len(page))
 		}
-		return page[1].Value, nil
+		return bytes.Clone(page[1].Value), nil
 	}
 	return nil, nil
 }

@@ -87,7 +87,7 @@ func (e *search) redirect(referrals []string) (uri.URI, error) {
 // false if the URL is not usable.
 func (e *search) complete(text string) (uri.URI, bool) {
 	u, err := uri.Parse(text)
-	if err != nil || u.Scheme() != "ldap" && u.Scheme() != "ldaps" || u.Host() == "" {
+	if err != nil || len(text) > maxText || u.Scheme() != "ldap" && u.Scheme() != "ldaps" || u.Host() == "" {
 		return u, false
 	}
 	u = u.WithoutUserinfo().WithoutFragment()

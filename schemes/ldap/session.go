@@ -14,7 +14,8 @@ import (
 // it has read the last response to the previous one.
 type session struct {
 	*sessions.Messages
-	id int64 // number of the last request
+	id  int64  // number of the last request
+	buf []byte // the last message; nil while the session is idle
 }
 
 // goodbye is the message that ends a session.
@@ -33,14 +34,20 @@ func (s *session) send(op, shown, controls []byte) error {
 	return s.SendMessage(encode(s.id, op, controls), encode(s.id, shown, controls))
 }
 
-// receive reads the next response to the last request. It skips intermediate
-// responses, which do not extend the time limit.
+// Release implements [sessions.Session].
+func (s *session) Release() bool {
+	s.buf = nil
+	return s.Messages.Release()
+}
+
+// receive reads the next response to the last request. It is valid until the next
+// call. Intermediate responses are skipped, and do not extend the time limit.
 func (s *session) receive() (m message, err error) {
 	err = s.Receive(func() error {
 		for {
-			b, err := ber.Read(s.In, maxMessage)
-			if err == nil {
-				m, err = parseMessage(b)
+			var err error
+			if s.buf, err = ber.Read(s.In, s.buf, maxMessage); err == nil {
+				m, err = parseMessage(s.buf)
 			}
 			if err != nil || m.id != s.id || m.op.Tag != opIntermediate {
 				return err

@@ -65,17 +65,17 @@ func TestMalformed(t *testing.T) {
 		"tag that does not fit":                "\x3f\xff\xff\xff\xff\x7f\x00",
 		"nested without end":                   strings.Repeat("\x30\x80", 100),
 	} {
-		_, err := ber.Read(bufio.NewReader(strings.NewReader(s+strings.Repeat("\x00", 100))), 1000)
+		_, err := ber.Read(bufio.NewReader(strings.NewReader(s+strings.Repeat("\x00", 100))), nil, 1000)
 		if !errors.Is(err, ber.ErrMalformed) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if _, err := ber.Read(bufio.NewReader(strings.NewReader("")), 1000); err != io.EOF {
+	if _, err := ber.Read(bufio.NewReader(strings.NewReader("")), nil, 1000); err != io.EOF {
 		t.Errorf("no element: got %v", err)
 	}
 	whole := "\x30\x80\x04\x02ab\x30\x03\x02\x01\x05\x00\x00"
 	for n := 1; n < len(whole); n++ {
-		if _, err := ber.Read(bufio.NewReader(strings.NewReader(whole[:n])), 1000); err != io.ErrUnexpectedEOF {
+		if _, err := ber.Read(bufio.NewReader(strings.NewReader(whole[:n])), nil, 1000); err != io.ErrUnexpectedEOF {
 			t.Errorf("cut at %d: got %v", n, err)
 		}
 	}
@@ -88,7 +88,7 @@ func FuzzBER(f *testing.F) {
 	f.Add([]byte("\xbf\x81\x53\x03\x80\x01\x00"))
 	f.Add([]byte("\x24\x80\x04\x01a\x24\x04\x04\x02bc\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		read, err := ber.Read(bufio.NewReader(iotest.OneByteReader(bytes.NewReader(b))), len(b)+1)
+		read, err := ber.Read(bufio.NewReader(iotest.OneByteReader(bytes.NewReader(b))), nil, len(b)+1)
 		e, rest, cutErr := ber.Cut(b)
 		if (err == nil) != (cutErr == nil) {
 			t.Fatalf("Read %v, Cut %v", err, cutErr)

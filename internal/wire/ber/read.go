@@ -13,15 +13,15 @@ const chunk = 64 << 10
 // large is the size of out above which its capacity grows to the limit at once.
 const large = 1 << 20
 
-// Read reads one element and returns its encoding. An element of more than
-// limit bytes, or of more than MaxDepth levels, is an error. At the end
-// of r, Read returns io.EOF, and within an element io.ErrUnexpectedEOF. The
-// buffer of r must hold at least 16 bytes.
-func Read(r *bufio.Reader, limit int) ([]byte, error) {
+// Read reads one element into buf, which grows if necessary, and returns its
+// encoding. An element of more than limit bytes, or of more than MaxDepth
+// levels, is an error. At the end of r, Read returns io.EOF, and within an
+// element io.ErrUnexpectedEOF. The buffer of r must hold at least 16 bytes.
+func Read(r *bufio.Reader, buf []byte, limit int) ([]byte, error) {
 	if _, err := r.Peek(1); err != nil {
 		return nil, err
 	}
-	in := reader{r: r, limit: limit}
+	in := reader{r: r, limit: limit, out: buf[:0]}
 	_, err := in.element(0)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF

@@ -39,7 +39,7 @@ type Response interface {
 
 // Read reads one response.
 func Read(r *bufio.Reader) (Response, error) {
-	b, err := ber.Read(r, MaxMessage)
+	b, err := ber.Read(r, nil, MaxMessage)
 	if err != nil {
 		return nil, err
 	}
