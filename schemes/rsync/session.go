@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 const (
@@ -125,7 +126,7 @@ func (s *session) enter(auth *fetch.Credential) error {
 		case command && rest == "OK":
 			return nil
 		case command:
-			return fetch.Protocol.Errorf("unexpected reply %q", line)
+			return fetch.Protocol.Errorf("unexpected reply: %s", textform.Excerpt(line))
 		}
 	}
 	return fetch.Protocol.Errorf("more than %d lines before the module", maxMotd)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // Kinds of messages of a multiplexed stream.
@@ -182,7 +183,7 @@ func serverError(text string) error {
 	case strings.Contains(lower, "max connections"):
 		fault = fetch.TryLater
 	}
-	return fault.Errorf("server: %s", text)
+	return fault.Errorf("server: %s", textform.Excerpt(text))
 }
 
 // fault adds a Fault to an error of the connection or of the stream.

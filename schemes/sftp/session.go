@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // A session is an SSH connection with an SFTP channel. Only one request at a
@@ -29,7 +31,7 @@ type session struct {
 func (s *session) start(client *ssh.Client, raw *buffered) error {
 	channel, requests, err := client.OpenChannel("session", nil)
 	if err != nil {
-		return fetch.Denied.Errorf("server opens no channel: %s", tty.Escape(err.Error()))
+		return fetch.Denied.Errorf("server opens no channel: %s", textform.Excerpt(err.Error()))
 	}
 	go ssh.DiscardRequests(requests)
 	go s.discardMessages(channel.Stderr())
@@ -328,12 +330,13 @@ func (s *session) traceReply(all []packet) {
 // sshFault classifies an error of the SSH handshake.
 func sshFault(ctx context.Context, err error) error {
 	var negotiation *ssh.AlgorithmNegotiationError
-	text := tty.Escape(err.Error())
+	text := textform.Excerpt(err.Error())
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &negotiation):
-		return fetch.TLS.Errorf("%s", text)
+		offered := textform.Excerpt(strings.Join(negotiation.RequestedAlgorithms, ", "))
+		return fetch.TLS.Errorf("the server supports no common algorithm for %s, but %s", negotiation.What, offered)
 	}
 	switch fault := fetch.FaultOf(err); fault {
 	case fetch.Internal:
