@@ -18,7 +18,8 @@ type Tree struct {
 	FS  *urlfs.FS
 	URL uri.URI
 
-	Failed func(error) // reports a directory that cannot be listed
+	ctx    context.Context // of all requests
+	failed func(error)     // reports the error of a file or directory
 }
 
 // Open lists the directory that req requests, and returns its tree. If a web page
@@ -37,7 +38,7 @@ func Open(ctx context.Context, client *fetch.Client, req *fetch.Request, failed 
 			}
 		}
 	}
-	return &Tree{FS: fsys, URL: req.URL, Failed: failed}, err
+	return &Tree{FS: fsys, URL: req.URL, ctx: ctx, failed: failed}, err
 }
 
 // MaxDepth limits the depth of a tree. A deeper tree is probably a loop of
@@ -87,11 +88,23 @@ type Visitor struct {
 }
 
 // Walk visits all files and directories in the order of their names. If a
-// directory cannot be listed, Walk reports the error and continues. It keeps
-// only the listings of the current directory and of those above it in memory.
+// directory cannot be listed, Walk reports the error and continues, unless the
+// context of the tree has ended. It keeps only the listings of the current
+// directory and of those above it in memory.
 func (t *Tree) Walk(v Visitor) error {
 	root := Node{Path: ".", Dir: true, Entry: fetch.Entry{URL: t.URL, Kind: fetch.Menu, Size: -1}}
 	return t.visit(root, v)
+}
+
+// Skip reports the error of a file or directory, and returns nil, so that a walk
+// continues. After the end of the context, such as by SIGINT, Skip returns the
+// error, because the requests for all other files would fail too.
+func (t *Tree) Skip(err error) error {
+	if t.ctx.Err() != nil {
+		return err
+	}
+	t.failed(err)
+	return nil
 }
 
 func (t *Tree) visit(n Node, v Visitor) error {
@@ -115,13 +128,11 @@ func (t *Tree) visit(n Node, v Visitor) error {
 
 func (t *Tree) visitChildren(n Node, v Visitor) error {
 	if n.Depth == MaxDepth {
-		t.Failed(fetch.Loop.Errorf("%s: the directory is more than %d levels deep", n.Entry.URL, MaxDepth))
-		return nil
+		return t.Skip(fetch.Loop.Errorf("%s: the directory is more than %d levels deep", n.Entry.URL, MaxDepth))
 	}
 	all, err := t.FS.ReadDir(n.Path)
 	if err != nil {
-		t.Failed(err)
-		return nil
+		return t.Skip(err)
 	}
 	defer t.FS.Release(n.Path)
 	for _, d := range all {

@@ -99,18 +99,15 @@ func (c *diffCommand) Run(ctx context.Context, args []string) (err error) {
 // compareDirectories compares two directories. Both listings are sorted by name.
 func (c *diffCommand) compareDirectories(a, b tree.Node) error {
 	if a.Depth == tree.MaxDepth {
-		c.first.Failed(fetch.Loop.Errorf("%s is more than %d levels deep", a.Path, tree.MaxDepth))
-		return nil
+		return c.first.Skip(fetch.Loop.Errorf("%s is more than %d levels deep", a.Path, tree.MaxDepth))
 	}
 	left, err := c.first.FS.ReadDir(a.Path)
 	if err != nil {
-		c.first.Failed(err)
-		return nil
+		return c.first.Skip(err)
 	}
 	right, err := c.second.FS.ReadDir(b.Path)
 	if err != nil {
-		c.second.Failed(err)
-		return nil
+		return c.second.Skip(err)
 	}
 	for len(left) > 0 || len(right) > 0 {
 		var x, y *tree.Node
@@ -152,8 +149,7 @@ func (c *diffCommand) compare(a, b *tree.Node) error {
 	reason, err := c.difference(*a, *b)
 	switch {
 	case err != nil:
-		c.first.Failed(err)
-		return nil
+		return c.first.Skip(err)
 	case reason != "":
 		return c.print("*", *a, reason)
 	case c.all:

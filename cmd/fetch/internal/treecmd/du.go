@@ -126,8 +126,7 @@ func (c *duCommand) walk(t *tree.Tree, out *bufio.Writer) error {
 			}
 			size, err := n.Size()
 			if err != nil {
-				t.Failed(err)
-				return false, nil
+				return false, t.Skip(err)
 			}
 			top := &stack[len(stack)-1]
 			top.Bytes, top.Files = top.Bytes+max(size, 0), top.Files+1

@@ -150,8 +150,7 @@ func (c *findCommand) visit(t *tree.Tree, n tree.Node, out *bufio.Writer) (desce
 	descend = c.depth < 0 || n.Depth < c.depth
 	ok, err := c.matches(n)
 	if err != nil { // the properties of one file cannot be requested
-		t.Failed(err)
-		return descend, nil
+		return descend, t.Skip(err)
 	}
 	if ok {
 		err = c.print(t, n, out)
@@ -177,7 +176,9 @@ func (c *findCommand) print(t *tree.Tree, n tree.Node, out *bufio.Writer) error 
 		key.Time, err = n.Time()
 	}
 	if err != nil { // the property is unknown, so that the file is printed last
-		t.Failed(err)
+		if err := t.Skip(err); err != nil {
+			return err
+		}
 		key.Size, key.Time = -1, time.Time{}
 	}
 	return c.sorted.Add(key, func(w io.Writer, _ fetch.Entry) error { return c.write(w, n.Entry) })

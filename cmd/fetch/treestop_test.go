@@ -1,0 +1,65 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
+)
+
+// TestTreeInterrupt sends SIGINT to commands that walk a tree. They must stop. An
+// error, or a sum of 0 bytes, for each of the other directories would fill the
+// terminal.
+func TestTreeInterrupt(t *testing.T) {
+	for _, test := range []struct {
+		command string
+		size    string // of the files in the listing
+	}{
+		{"du", "5"}, {"du --sort size", "5"}, {"du with unknown sizes", "-"}, {"find --size +1", "-"}, {"diff", "5"}, {"diff", "-"}, {"ls -R", "5"},
+	} {
+		t.Run(test.command+" "+test.size, func(t *testing.T) {
+			t.Parallel()
+			active, stopped := make(chan struct{}, 100), make(chan struct{})
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/" {
+					active <- struct{}{}
+					<-stopped
+					return
+				}
+				w.Header().Set("Content-Type", "text/html")
+				io.WriteString(w, "<title>Index of /</title><h1>Index of /</h1><pre><a href=\"../\">../</a>\n")
+				for i := range 50 {
+					name := fmt.Sprintf("d%d/", i)
+					if test.size == "-" {
+						name = fmt.Sprintf("f%d", i)
+					}
+					fmt.Fprintf(w, "<a href=%q>%s</a>  01-Jan-2020 10:00  %s\n", name, name, "-")
+				}
+			}))
+			defer s.Close()
+			defer close(stopped)
+			name, _, _ := strings.Cut(test.command, " with")
+			args := append(strings.Fields(name), s.URL+"/")
+			if name == "diff" {
+				args = append(args, s.URL+"/")
+			}
+			p := commandtest.Start(t, commandtest.Command(append([]string{"fetch", "--no-config"}, args...)...))
+			<-active
+			p.Process.Signal(syscall.SIGINT)
+			got := p.Wait(t)
+			if got.Code != 130 || strings.Count(got.Stderr, "\n") > 2 {
+				t.Errorf("exit code %d, standard error of %d lines:\n%.500s", got.Code, strings.Count(got.Stderr, "\n"), got.Stderr)
+			}
+			if name != "ls -R" && strings.Count(got.Stdout, "\n") > 1 {
+				t.Errorf("standard output of %d lines:\n%.500s", strings.Count(got.Stdout, "\n"), got.Stdout)
+			}
+		})
+	}
+}
