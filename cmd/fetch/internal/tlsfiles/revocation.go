@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/crypto/ocsp"
-
 	"github.com/anyurl/fetch/fetch"
 )
 
@@ -112,49 +110,4 @@ func revokes(l *x509.RevocationList, cert *x509.Certificate) bool {
 	return slices.ContainsFunc(l.RevokedCertificateEntries, func(e x509.RevocationListEntry) bool {
 		return e.ReasonCode != removedFromList && e.SerialNumber.Cmp(cert.SerialNumber) == 0
 	})
-}
-
-// statusCheck requires that the server staples an OCSP response (RFC 6066
-// section 8) by which its certificate is not revoked.
-func statusCheck(s tls.ConnectionState) error {
-	if len(s.OCSPResponse) == 0 {
-		return fetch.TLS.Errorf("the server sent no OCSP response, which --cert-status requires")
-	}
-	var err error = fetch.TLS.Errorf("the certificate of the server has no issuer")
-	for _, chain := range s.VerifiedChains {
-		issuer := chain[min(1, len(chain)-1)]
-		if err = checkStatus(s.OCSPResponse, chain[0], issuer, time.Now()); err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-// checkStatus returns an error unless an OCSP response states that a certificate
-// is good.
-func checkStatus(response []byte, cert, issuer *x509.Certificate, now time.Time) error {
-	r, err := ocsp.ParseResponseForCert(response, cert, issuer)
-	switch {
-	case err != nil:
-		return fetch.TLS.Errorf("OCSP response of the server: %w", err)
-	case !isResponder(r.Certificate, issuer, now):
-		return fetch.TLS.Errorf("OCSP response of the server: the certificate of its signer is not valid for this use")
-	case r.Status == ocsp.Revoked:
-		return fetch.TLS.Errorf("the certificate of the server is revoked since %v", r.RevokedAt.UTC())
-	case r.Status != ocsp.Good:
-		return fetch.TLS.Errorf("the OCSP responder does not know the certificate of the server")
-	case now.Before(r.ThisUpdate) || !r.NextUpdate.IsZero() && now.After(r.NextUpdate):
-		return fetch.TLS.Errorf("the OCSP response of the server has expired")
-	}
-	return nil
-}
-
-// isResponder reports whether the owner of cert may sign OCSP responses for the
-// certificates of issuer (RFC 6960 section 4.2.2.2). Package ocsp checks only that
-// issuer has signed cert, which is nil if issuer has signed the response.
-func isResponder(cert, issuer *x509.Certificate, now time.Time) bool {
-	if cert == nil || string(cert.RawSubjectPublicKeyInfo) == string(issuer.RawSubjectPublicKeyInfo) {
-		return true
-	}
-	return slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageOCSPSigning) && !now.Before(cert.NotBefore) && !now.After(cert.NotAfter)
 }
