@@ -6,7 +6,6 @@ package negotiate
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"net"
 	"os"
 	"slices"
@@ -63,20 +62,15 @@ type dialer = func(ctx context.Context, addr string) (net.Conn, error)
 func New(o Options) (a *Authenticator, err error) {
 	defer convertPanic(&err)
 	a = &Authenticator{lock: make(chan struct{}, 1), tickets: map[string]ticket{}}
-	text, err := readFile(o.Config, os.Open)
-	if err != nil {
+	if a.config, err = readConfig(o.Config); err != nil {
 		return nil, err
-	}
-	a.config, err = config.NewFromString(string(text))
-	var unsupported config.UnsupportedDirective
-	if err != nil && !errors.As(err, &unsupported) {
-		return nil, fetch.Local.Errorf("%s: %w", o.Config, err)
 	}
 	open := regularfile.Open // each user of this machine can create a named pipe with the default name
 	if o.OwnCache {
 		open = regularfile.OpenOwn
 	}
-	if text, err = readFile(o.Cache, open); err == nil && len(text) > 0 {
+	text, err := readFile(o.Cache, open)
+	if err == nil && len(text) > 0 {
 		if a.cache, err = parseCache(text); err != nil {
 			return nil, fetch.Local.Errorf("%s: %w", o.Cache, err)
 		}
