@@ -167,7 +167,7 @@ func parseParameters(text string, to *Service) time.Duration {
 			if limit := int64(maxAge / time.Second); err != nil && strings.Trim(value, "0123456789") == "" || n > limit {
 				n = limit
 			}
-			age = time.Duration(n) * time.Second
+			age = time.Duration(max(n, 0)) * time.Second
 		case "persist":
 			to.persist = value == "1"
 		}
