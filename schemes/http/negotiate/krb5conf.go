@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jcmturner/gokrb5/v8/config"
@@ -24,20 +25,40 @@ var usedDefaults = []string{"allow_weak_crypto", "canonicalize", "clockskew", "d
 	"extra_addresses", "forwardable", "kdc_default_options", "noaddresses", "proxiable", "renew_lifetime", "ticket_lifetime"}
 
 // readConfig reads krb5.conf and the files that it includes. An empty name means
-// no file.
-func readConfig(name string) (*config.Config, error) {
+// no file. The result cache is the name of the cache of kinit, or "".
+func readConfig(name string) (c *config.Config, cache string, err error) {
 	s := sections{lines: map[string][]string{}}
 	if name != "" {
 		if err := s.read(name); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	c, err := config.NewFromString(s.text())
+	c, err = config.NewFromString(s.text())
 	var unsupported config.UnsupportedDirective
 	if err != nil && !errors.As(err, &unsupported) {
-		return nil, fetch.Local.Errorf("%s: %w", name, err)
+		return nil, "", fetch.Local.Errorf("%s: %w", name, err)
 	}
-	return c, nil
+	for _, line := range firstOfEach(s.lines["libdefaults"], []string{"default_ccache_name"}) {
+		_, value, _ := strings.Cut(line, "=")
+		cache = expand(strings.TrimSpace(value))
+	}
+	return c, cache, nil
+}
+
+// expand replaces the variables in the name of a cache.
+func expand(name string) string {
+	uid := strconv.Itoa(os.Getuid())
+	return strings.NewReplacer("%{uid}", uid, "%{USERID}", uid, "%{euid}", strconv.Itoa(os.Geteuid()), "%{TEMP}", os.TempDir()).Replace(name)
+}
+
+// cacheFile returns the file of a cache of kinit, or "" if the cache has another
+// type, such as KEYRING.
+func cacheFile(name string) string {
+	name = strings.TrimPrefix(name, "FILE:")
+	if kind, _, ok := strings.Cut(name, ":"); ok && len(kind) > 1 && strings.Trim(kind, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		return ""
+	}
+	return name
 }
 
 // sections contain the lines of krb5.conf and of the files that it includes, by
@@ -102,26 +123,34 @@ func (s *sections) text() string {
 	var b strings.Builder
 	for _, name := range []string{"libdefaults", "realms", "domain_realm"} {
 		lines := s.lines[name]
-		if name != "realms" {
-			lines = firstOfEach(lines, name == "libdefaults")
+		switch name {
+		case "libdefaults":
+			lines = firstOfEach(lines, usedDefaults)
+		case "domain_realm":
+			lines = firstOfEach(lines, nil)
 		}
 		b.WriteString("[" + name + "]\n" + strings.Join(lines, "\n") + "\n")
 	}
 	return b.String()
 }
 
-// firstOfEach returns the first line of each setting, which MIT Kerberos uses. It
-// removes the settings in braces, which apply to a single realm or program.
-func firstOfEach(lines []string, used bool) (kept []string) {
+// firstOfEach returns the first line of each setting in used, which MIT Kerberos
+// uses. If used is nil, it returns that of each setting. It removes the settings in
+// braces, which apply to a single realm or program.
+func firstOfEach(lines, used []string) (kept []string) {
 	depth, seen := 0, map[string]bool{}
 	for _, line := range lines {
 		key, value, found := strings.Cut(line, "=")
 		key = strings.ToLower(strings.TrimSpace(key))
-		if depth == 0 && found && !strings.Contains(value, "{") && !seen[key] && (!used || slices.Contains(usedDefaults, key)) {
+		switch opens := found && strings.HasPrefix(strings.TrimSpace(value), "{"); {
+		case opens:
+			depth++
+		case strings.HasPrefix(line, "}"):
+			depth = max(0, depth-1)
+		case depth == 0 && found && !seen[key] && (used == nil || slices.Contains(used, key)):
 			seen[key] = true
 			kept = append(kept, line)
 		}
-		depth = max(0, depth+strings.Count(line, "{")-strings.Count(line, "}"))
 	}
 	return kept
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
@@ -58,6 +60,43 @@ func TestConfig(t *testing.T) {
 		}
 		if err == nil && (!slices.Equal(a.Servers(), c.servers) || a.config.LibDefaults.DefaultRealm != "ONE") {
 			t.Errorf("%s: servers %q, realm %q", c.name, a.Servers(), a.config.LibDefaults.DefaultRealm)
+		}
+	}
+}
+
+// TestCacheName checks which cache of kinit is used.
+func TestCacheName(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "cache-"+strconv.Itoa(os.Getuid()))
+	if err := os.WriteFile(file, []byte("\x05\x04\x00\x00"+cachedName("R", "alice")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	none, named := filepath.Join(dir, "none"), filepath.Join(dir, "cache-%{uid}")
+	for _, c := range []struct {
+		name, setting, cache string
+		own                  bool
+		want                 string // "" means that the cache is used
+	}{
+		{"name with the type", "", "FILE:" + file, false, ""},
+		{"configured", "FILE:" + named, none, true, ""},
+		{"configured without a type", named, none, true, ""},
+		{"configured, but another one is chosen", "FILE:" + named, none, false, "run kinit"},
+		{"other type", "KEYRING:persistent:%{uid}", none, true, "KEYRING:persistent:" + strconv.Itoa(os.Getuid()) + " is not supported"},
+		{"other type, but a file is chosen", "KCM:", file, false, ""},
+		{"chosen type", "", "KCM:", false, "KCM: is not supported"},
+	} {
+		config := filepath.Join(dir, "krb5.conf")
+		if err := os.WriteFile(config, []byte("[libdefaults]\n default_realm = R\n default_ccache_name = "+c.setting+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, err := New(Options{Config: config, Cache: c.cache, OwnCache: c.own})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		user, err := a.user(nil)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || err == nil && user.Credentials.UserName() != "alice" {
+			t.Errorf("%s: got %v", c.name, err)
 		}
 	}
 }

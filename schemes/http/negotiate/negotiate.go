@@ -4,6 +4,7 @@
 package negotiate
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"net"
@@ -27,12 +28,13 @@ import (
 // Options names the files of an Authenticator. An empty name means no file.
 type Options struct {
 	Config string // krb5.conf, with the addresses of the servers of each realm
-	Cache  string // the cache of kinit
+	Cache  string // the cache of kinit, whose name may start with its type FILE
 	Keytab string // keys of the user
 
-	// OwnCache ignores the Cache if it belongs to another user, except root. Set it
-	// for a default name in a folder such as /tmp, where other users can create the
-	// file. Otherwise, servers could receive tokens of these users.
+	// OwnCache means that Cache is the default name. The file Config can then name
+	// another one (default_ccache_name). The cache is ignored if it belongs to another
+	// user, except root, because other users can create files in folders such as /tmp.
+	// Otherwise, servers could receive tokens of these users.
 	OwnCache bool
 }
 
@@ -41,6 +43,8 @@ type Authenticator struct {
 	config *config.Config
 	cache  *credentials.CCache // nil without a cache
 	keytab *keytab.Keytab      // nil without a keytab
+
+	unsupported string // the name of a cache of another type than FILE, or ""
 
 	lock    chan struct{}     // guards tickets, also while the KDC is queried; has one element if it is locked
 	tickets map[string]ticket // by user, realm, password and name of the service
@@ -62,17 +66,23 @@ type dialer = func(ctx context.Context, addr string) (net.Conn, error)
 func New(o Options) (a *Authenticator, err error) {
 	defer convertPanic(&err)
 	a = &Authenticator{lock: make(chan struct{}, 1), tickets: map[string]ticket{}}
-	if a.config, err = readConfig(o.Config); err != nil {
+	configured := ""
+	if a.config, configured, err = readConfig(o.Config); err != nil {
 		return nil, err
 	}
 	open := regularfile.Open // each user of this machine can create a named pipe with the default name
 	if o.OwnCache {
 		open = regularfile.OpenOwn
+		o.Cache = cmp.Or(configured, o.Cache)
 	}
-	text, err := readFile(o.Cache, open)
+	name := cacheFile(o.Cache)
+	if name == "" {
+		a.unsupported = o.Cache
+	}
+	text, err := readFile(name, open)
 	if err == nil && len(text) > 0 {
 		if a.cache, err = parseCache(text); err != nil {
-			return nil, fetch.Local.Errorf("%s: %w", o.Cache, err)
+			return nil, fetch.Local.Errorf("%s: %w", name, err)
 		}
 	}
 	if o.Keytab == "" {
@@ -242,6 +252,8 @@ func (a *Authenticator) user(login *fetch.Credential) (*client.Client, error) {
 	case name == "" && a.keytab != nil && len(a.keytab.Entries) > 0:
 		p := a.keytab.Entries[0].Principal
 		return client.NewWithKeytab(strings.Join(p.Components, "/"), p.Realm, a.keytab, a.config), nil
+	case name == "" && a.unsupported != "":
+		return nil, fetch.Auth.Errorf("no Kerberos credentials: the cache %s is not supported: KRB5CCNAME can name a file", a.unsupported)
 	case name == "":
 		return nil, fetch.Auth.Errorf("no Kerberos credentials: run kinit, or name a user")
 	}

@@ -1,6 +1,7 @@
 package clientflags
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"os"
@@ -22,7 +23,7 @@ func (f *Flags) openNegotiator() (*negotiate.Authenticator, error) {
 	}
 	a, err := negotiate.New(negotiate.Options{
 		Config: kerberosFile("KRB5_CONFIG", "/etc/krb5.conf"),
-		Cache:  kerberosFile("KRB5CCNAME", "/tmp/krb5cc_"+strconv.Itoa(os.Getuid())),
+		Cache:  cmp.Or(os.Getenv("KRB5CCNAME"), "/tmp/krb5cc_"+strconv.Itoa(os.Getuid())),
 		Keytab: kerberosFile("KRB5_CLIENT_KTNAME", ""),
 
 		OwnCache: os.Getenv("KRB5CCNAME") == "",
