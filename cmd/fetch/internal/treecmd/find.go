@@ -96,7 +96,9 @@ func (c *findCommand) Run(ctx context.Context, args []string) (err error) {
 		if err := out.Flush(); err != nil {
 			return console.LocalError(err)
 		}
-		c.finish(ctx, err)
+		if c.finish(ctx, err); ctx.Err() != nil {
+			break
+		}
 	}
 	return c.tally.Err()
 }
