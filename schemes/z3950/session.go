@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/wire/ber"
 	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
@@ -17,6 +18,7 @@ type session struct {
 	server *apdu.InitResponse
 	asked  string // the encoded search that created the result set, or ""
 	count  int64  // number of records in the result set
+	buf    []byte // the last response; nil while the session is idle
 }
 
 func newSession(c *sessions.Conn) *session {
@@ -29,10 +31,22 @@ const (
 	replyTime   = 2 * time.Minute
 )
 
-// roundTrip sends a request and reads the response.
+// Release implements [sessions.Session].
+func (s *session) Release() bool {
+	s.buf = nil // a body may share its memory
+	return s.Messages.Release()
+}
+
+// roundTrip sends a request and reads the response. The response is valid until the
+// next call.
 func (s *session) roundTrip(request, shown []byte) (p apdu.Response, err error) {
 	if err = s.SendAlone(request, shown); err == nil {
-		err = s.Receive(func() (err error) { p, err = apdu.Read(s.In); return err })
+		err = s.Receive(func() (err error) {
+			if s.buf, err = ber.Read(s.In, s.buf, apdu.MaxMessage); err == nil {
+				p, err = apdu.Decode(s.buf)
+			}
+			return err
+		})
 	}
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@
 package apdu
 
 import (
-	"bufio"
 	"fmt"
 
 	"github.com/anyurl/fetch/internal/wire/ber"
@@ -35,15 +34,6 @@ const (
 // *AccessControl and *Close.
 type Response interface {
 	decode(fields []ber.Element) error
-}
-
-// Read reads one response.
-func Read(r *bufio.Reader) (Response, error) {
-	b, err := ber.Read(r, nil, MaxMessage)
-	if err != nil {
-		return nil, err
-	}
-	return Decode(b)
 }
 
 // Decode decodes a response. The response shares memory with b.

@@ -1,7 +1,6 @@
 package apdu_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/hex"
 	"errors"
@@ -87,7 +86,7 @@ func TestDecode(t *testing.T) {
 		{"access control", ber.Group(28), &apdu.AccessControl{}},
 		{"fields of other classes", ber.Group(23, integer(7), ber.Number(23, 5)), &apdu.SearchResponse{Count: 5}},
 	} {
-		got, err := apdu.Read(bufio.NewReader(bytes.NewReader(c.in)))
+		got, err := apdu.Decode(c.in)
 		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, %v, want %+v", c.name, got, err, c.want)
 		}
