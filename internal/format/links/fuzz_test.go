@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/format/coding"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -48,6 +49,9 @@ func visitAll(t *testing.T, w *walk, media string, body []byte) (urls []string) 
 		return l.URL.Unredacted(), true
 	}
 	if err := w.visitDocument(w.base, media, nil, bytes.NewReader(body)); err != nil {
+		if coding.Detect(body) != "" { // such as the start of valid Brotli data
+			t.Skip(err)
+		}
 		t.Fatal(err)
 	}
 	return urls

@@ -98,6 +98,8 @@ func parseHeader(b []byte) (h header, ok bool, err error) {
 				return h, false, nil
 			case h.Tag >= 1<<21:
 				return h, false, malformed("tag does not fit")
+			case h.Tag == 0 && b[h.size] == 0x80: // X.690 section 8.1.2.4.2
+				return h, false, malformed("tag with leading zeros")
 			}
 			h.Tag = h.Tag<<7 | uint32(b[h.size]&0x7F)
 			if b[h.size] < 0x80 {

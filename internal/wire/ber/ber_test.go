@@ -63,6 +63,7 @@ func TestMalformed(t *testing.T) {
 		"reserved length":                      "\x30\xff",
 		"indefinite primitive":                 "\x04\x80",
 		"tag that does not fit":                "\x3f\xff\xff\xff\xff\x7f\x00",
+		"tag with leading zeros":               "\x3f\x80\x01\x00",
 		"nested without end":                   strings.Repeat("\x30\x80", 100),
 	} {
 		_, err := ber.Read(bufio.NewReader(strings.NewReader(s+strings.Repeat("\x00", 100))), nil, 1000)
