@@ -112,7 +112,7 @@ func publicServer() procedures {
 		},
 		6: func(d *oncrpc.Decoder) (uint32, []byte) {
 			d.Opaque(64)
-			offset, count := d.Uint64(), uint64(d.Uint32())
+			offset, count := min(d.Uint64(), uint64(len(file))), uint64(d.Uint32())
 			data := file[offset:min(offset+count, offset+10, uint64(len(file)))] // short replies
 			return 0, append(numbers(0, 0, uint32(len(data)), 0), opaque(data)...)
 		},
