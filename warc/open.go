@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,8 @@ import (
 // Open opens WARC and WACZ files for replay. A path can also be a directory.
 // Open then uses the WARC files in the directory and in its subdirectories
 // "warc" and "archive". Files of different directories can have the same name.
+// Symbolic links in the directory are not followed. If a subdirectory is a link, Open
+// returns an error.
 //
 // Open reads all WARC files to build an index, unless an index exists. Memory
 // use is constant. Open uses the index in a WACZ file. If the only path is a
@@ -78,21 +81,30 @@ func (o *opener) open(paths []string) error {
 }
 
 // filesIn returns the paths of the WARC files in the directory with the given
-// name. If name is not a directory, filesIn returns only name.
+// name. If name is not a directory, filesIn returns only name. It follows no
+// symbolic links in the directory, which could lead to files of another archive.
 func filesIn(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.IsDir() {
 		return []string{name}, err
 	}
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
 	var files []string
-	for _, dir := range []string{name, filepath.Join(name, "warc"), filepath.Join(name, "archive")} {
-		list, err := os.ReadDir(dir)
+	for _, sub := range []string{".", "warc", "archive"} {
+		if err := regularfile.CheckFolder(root, sub); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		list, err := fs.ReadDir(root.FS(), sub)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 		for _, e := range list {
 			if IsFileName(e.Name()) && e.Type().IsRegular() {
-				files = append(files, filepath.Join(dir, e.Name()))
+				files = append(files, filepath.Join(name, sub, e.Name()))
 			}
 		}
 	}
@@ -103,8 +115,12 @@ func filesIn(name string) ([]string, error) {
 }
 
 // isCurrent reports whether index is newer than all WARC files and no WARC file
-// is unfinished.
+// is unfinished. It returns false if the index or its directory is a symbolic
+// link.
 func isCurrent(index string, files []string) bool {
+	if folder, err := os.Lstat(filepath.Dir(index)); err != nil || !folder.IsDir() {
+		return false
+	}
 	indexInfo, err := os.Lstat(index)
 	if err != nil || !indexInfo.Mode().IsRegular() {
 		return false

@@ -266,3 +266,27 @@ func TestOpenOtherFile(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenLinks verifies that Open follows no links in a directory.
+func TestOpenLinks(t *testing.T) {
+	private := testFolder(t)
+	w := testWriter(t, private, testOptions())
+	mustWrite(t, w, resource("file:///private"))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"warc", "archive"} {
+		dir := t.TempDir()
+		if err := os.Symlink(private.Name(), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := Open(dir); !errors.Is(err, fetch.Local) {
+			t.Errorf("%s: %v, %v", name, a, err)
+		}
+		if a, err := Open(filepath.Join(dir, name)); err != nil {
+			t.Errorf("the user names the link %s: %v", name, err)
+		} else {
+			a.Close()
+		}
+	}
+}

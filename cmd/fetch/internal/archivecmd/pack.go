@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/warc"
@@ -110,11 +111,16 @@ func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
 // files returns the paths of the finished WARC files in the directories that
 // warc.Open reads.
 func (c *packCommand) files(dir string) (names []string, err error) {
-	if _, err := os.Stat(dir); err != nil {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
 		return nil, console.LocalError(err)
 	}
-	for _, sub := range []string{"", "warc", "archive"} {
-		list, err := os.ReadDir(filepath.Join(dir, sub))
+	defer root.Close()
+	for _, sub := range []string{".", "warc", "archive"} {
+		if err := regularfile.CheckFolder(root, sub); err != nil {
+			return nil, console.LocalError(err)
+		}
+		list, err := fs.ReadDir(root.FS(), sub)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, console.LocalError(err)
 		}

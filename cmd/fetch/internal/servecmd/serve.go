@@ -165,7 +165,7 @@ func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive
 	if a.Seeds, err = mirror.Open(mirror.Location{Dir: name}).Seeds(ctx); err != nil {
 		c.Note("%s: the start URLs cannot be read: %v", name, err)
 	}
-	a.Report, a.Options = c.readReport(filepath.Join(name, "report.json")), c.readReport(filepath.Join(name, "options.json"))
+	a.Report, a.Options = c.readReport(name, "report.json"), c.readReport(name, "options.json")
 	a.Runs = func(ctx context.Context) ([]gateway.Run, bool, error) { return pastRuns(ctx, name) }
 	a.Failures = func(ctx context.Context) iter.Seq2[gateway.Failure, error] { return failures(ctx, name) }
 	return a, nil
@@ -205,17 +205,23 @@ func failures(ctx context.Context, dir string) iter.Seq2[gateway.Failure, error]
 // maxReport is the maximum size of a report in bytes.
 const maxReport = 16 << 20
 
-// readReport returns the contents of report.json or options.json, or nil if the
-// file cannot be opened.
-func (c *serveCommand) readReport(name string) []byte {
-	f, err := regularfile.Open(name)
+// readReport returns the contents of report.json or options.json in dir, or nil if
+// the file cannot be opened. The archive may come from an untrusted source, so
+// readReport follows no link to a file outside of dir.
+func (c *serveCommand) readReport(dir, name string) []byte {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	f, err := regularfile.OpenIn(root, name)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxReport))
 	if err != nil {
-		c.Note("%s: %v", name, err)
+		c.Note("%s: %v", filepath.Join(dir, name), err)
 	}
 	return text
 }
