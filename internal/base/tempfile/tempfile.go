@@ -4,13 +4,15 @@ package tempfile
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 )
 
 // A File is an open temporary file. The caller must call Close, which removes it.
 // On Unix the file has no name, so that it also disappears with the process.
-type File struct{ *os.File }
+type File struct {
+	*os.File
+	named bool // Close removes the name; after its removal, another file can have it
+}
 
 // Create creates a temporary file in dir, as [os.CreateTemp].
 func Create(dir, pattern string) (File, error) {
@@ -18,15 +20,14 @@ func Create(dir, pattern string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	os.Remove(f.Name()) // Windows cannot remove an open file; Close does it there
-	return File{f}, nil
+	return File{f, os.Remove(f.Name()) != nil}, nil // Windows cannot remove an open file
 }
 
 // Close closes and removes the file.
 func (f File) Close() error {
 	err := f.File.Close()
-	if removed := os.Remove(f.Name()); !errors.Is(removed, fs.ErrNotExist) {
-		err = errors.Join(err, removed)
+	if f.named {
+		err = errors.Join(err, os.Remove(f.Name()))
 	}
 	return err
 }
