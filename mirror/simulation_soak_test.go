@@ -4,5 +4,5 @@ package mirror_test
 
 import "testing"
 
-// TestSoakSimulatedCrawl is TestSimulatedCrawl with 100,000 seeds.
-func TestSoakSimulatedCrawl(t *testing.T) { simulate(t, *firstSimulation, 100_000) }
+// TestSoakSimulatedCrawl is TestSimulatedCrawl with 100,000 seeds by default.
+func TestSoakSimulatedCrawl(t *testing.T) { simulate(t, *firstSimulation, *lastSimulation) }

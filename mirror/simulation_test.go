@@ -26,7 +26,7 @@ import (
 )
 
 // The flags of TestSimulatedCrawl. A failed simulation prints the value of
-// -simulation-seed that repeats it. TestSoakSimulatedCrawl has only the last flag.
+// -simulation-seed that repeats it. TestSoakSimulatedCrawl has only the last two flags.
 var (
 	simulationSeed = flag.Uint64("simulation-seed", 0, "run only the simulation with this seed")
 	simulations    = flag.Uint64("simulations", 50, "number of simulated crawls")
@@ -34,6 +34,7 @@ var (
 	simulationDir  = flag.String("simulation-dir", "", "create this directory for the files of a simulation, instead of one with a random name")
 
 	firstSimulation = flag.Uint64("first-simulation", 1, "first seed of the soak test, which several machines can share")
+	lastSimulation  = flag.Uint64("last-simulation", 100_000, "last seed of the soak test")
 )
 
 // TestSimulatedCrawl crawls generated sites in fake time. A seed determines the

@@ -59,7 +59,7 @@ func open(add func(*opener) error) (*Archive, error) {
 
 func (o *opener) open(paths []string) error {
 	for _, name := range paths {
-		files, err := filesIn(name)
+		files, err := filesOf(name)
 		if err != nil {
 			return err
 		}
@@ -80,36 +80,42 @@ func (o *opener) open(paths []string) error {
 	return o.storeIndex()
 }
 
-// filesIn returns the paths of the WARC files in the directory with the given
-// name. If name is not a directory, filesIn returns only name. It follows no
-// symbolic links in the directory, which could lead to files of another archive.
-func filesIn(name string) ([]string, error) {
+// filesOf returns the paths of the files that Open reads for a path.
+func filesOf(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.IsDir() {
 		return []string{name}, err
 	}
-	root, err := os.OpenRoot(name)
+	files, err := Files(name)
+	if err == nil && len(files) == 0 {
+		err = fetch.NotFound.Errorf("%s contains no WARC files", name)
+	}
+	return files, err
+}
+
+// Files returns the paths of the WARC files in the directory with the given name
+// and in its subdirectories "warc" and "archive". It follows no symbolic links in
+// the directory, which could lead to files of another archive. If a subdirectory
+// is a link, Files returns an error.
+func Files(dir string) (files []string, err error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	var files []string
 	for _, sub := range []string{".", "warc", "archive"} {
 		if err := regularfile.CheckFolder(root, sub); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
 		list, err := fs.ReadDir(root.FS(), sub)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		for _, e := range list {
 			if IsFileName(e.Name()) && e.Type().IsRegular() {
-				files = append(files, filepath.Join(name, sub, e.Name()))
+				files = append(files, filepath.Join(dir, sub, e.Name()))
 			}
 		}
-	}
-	if len(files) == 0 {
-		return nil, fetch.NotFound.Errorf("%s contains no WARC files", name)
 	}
 	return files, nil
 }

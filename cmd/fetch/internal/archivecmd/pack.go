@@ -2,8 +2,6 @@ package archivecmd
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +12,6 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/warc"
@@ -108,31 +105,17 @@ func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
 	return c.writeArchive(archive, c.seeds(ctx, dir))
 }
 
-// files returns the paths of the finished WARC files in the directories that
-// warc.Open reads.
+// files returns the paths of the finished WARC files that warc.Open reads.
 func (c *packCommand) files(dir string) (names []string, err error) {
-	root, err := os.OpenRoot(dir)
+	files, err := warc.Files(dir)
 	if err != nil {
 		return nil, console.LocalError(err)
 	}
-	defer root.Close()
-	for _, sub := range []string{".", "warc", "archive"} {
-		if err := regularfile.CheckFolder(root, sub); err != nil {
-			return nil, console.LocalError(err)
-		}
-		list, err := fs.ReadDir(root.FS(), sub)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, console.LocalError(err)
-		}
-		for _, e := range list {
-			name := filepath.Join(dir, sub, e.Name())
-			switch {
-			case !warc.IsFileName(name) || !e.Type().IsRegular(): // a symbolic link could name a file of another archive
-			case strings.HasSuffix(name, warc.OpenSuffix):
-				c.Note("%s is skipped, because its run was interrupted; run fetch mirror again to finish the file", name)
-			default:
-				names = append(names, name)
-			}
+	for _, name := range files {
+		if strings.HasSuffix(name, warc.OpenSuffix) {
+			c.Note("%s is skipped, because its run was interrupted; run fetch mirror again to finish the file", name)
+		} else {
+			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
