@@ -14,9 +14,9 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
-// TestTreeInterrupt sends SIGINT to commands that walk a tree. They must stop. An
-// error, or a sum of 0 bytes, for each of the other directories would fill the
-// terminal.
+// TestTreeInterrupt sends SIGINT to commands that walk a tree or a list of URLs. They
+// must stop. An error, or a sum of 0 bytes, for each of the other directories or URLs
+// would fill the terminal.
 func TestTreeInterrupt(t *testing.T) {
 	const files, directories, urls = "files of unknown size", "directories", "URLs"
 	for _, test := range []struct {
@@ -24,7 +24,7 @@ func TestTreeInterrupt(t *testing.T) {
 		many    string // what is left when the command is interrupted
 	}{
 		{"du", directories}, {"du --sort size", directories}, {"du", files}, {"find --size +1", files}, {"diff", directories}, {"diff", files},
-		{"ls -R", directories}, {"du", urls}, {"find", urls},
+		{"ls -R", directories}, {"du", urls}, {"find", urls}, {"-Z", urls},
 	} {
 		t.Run(test.command+", "+test.many, func(t *testing.T) {
 			t.Parallel()

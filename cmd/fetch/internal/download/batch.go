@@ -152,11 +152,27 @@ func (r *Retrieval) runJob(j *Job, do func(*Job) error) {
 		err = errors.Join(err, console.LocalError(j.slot.End()))
 	}
 	code := 0
-	if err != nil {
+	switch {
+	case err == nil:
+	case r.isFurtherInterrupt(j, err):
+		code = console.ExitCode(j.ctx, err)
+	default:
 		code = r.Report(j.ctx, err, j.errorSource())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Tally.Add(code)
-	r.interrupted = r.interrupted || err != nil && j.ctx.Err() != nil
+}
+
+// isFurtherInterrupt reports whether a signal has ended a job after it has ended
+// another one, which reports the signal. With --error-json, each job reports it.
+func (r *Retrieval) isFurtherInterrupt(j *Job, err error) bool {
+	if j.ctx.Err() == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	further := r.interrupted && !r.ErrorJSON && fetch.FaultOf(err) == fetch.Canceled
+	r.interrupted = true
+	return further
 }
