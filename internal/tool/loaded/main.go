@@ -88,13 +88,14 @@ func runOnce(command []string, log string) (seconds int, err error) {
 	c := exec.Command(command[0], command[1:]...)
 	c.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -count=1"))
 	start := time.Now()
-	out, err := c.CombinedOutput()
+	err = writeOutput(c, log)
 	seconds = int(time.Since(start).Round(time.Second) / time.Second)
-	if written := os.WriteFile(log, out, 0o666); written != nil {
-		return seconds, written
-	}
 	if err == nil {
 		return seconds, nil
+	}
+	out, readErr := os.ReadFile(log)
+	if readErr != nil {
+		return seconds, readErr
 	}
 	text := []string{fmt.Sprintf("%v, see %s", err, log)}
 	for line := range bytes.Lines(out) {
@@ -103,6 +104,18 @@ func runOnce(command []string, log string) (seconds int, err error) {
 		}
 	}
 	return seconds, errors.New(strings.Join(text, "\n\t"))
+}
+
+// writeOutput runs the command and writes its output to the file with the given
+// name.
+func writeOutput(c *exec.Cmd, name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	c.Stdout, c.Stderr = f, f
+	return c.Run()
 }
 
 // record writes the figures of the runs until now.
