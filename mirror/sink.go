@@ -4,9 +4,11 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/tempdir"
 	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/uri"
 )
@@ -127,12 +129,12 @@ func (o *Options) makeDir() (remove func(), err error) {
 	if o.Sink == nil || o.Dir != "" {
 		return func() {}, nil
 	}
-	dir, err := os.MkdirTemp("", "fetch-mirror-")
+	dir, err := tempdir.Create(os.TempDir(), "fetch-mirror-")
 	if err != nil {
 		return nil, fetch.Local.With(err)
 	}
-	o.Dir = dir
-	return func() { os.RemoveAll(dir) }, nil
+	o.Dir = filepath.Join(dir.Path(), "archive")
+	return dir.Remove, nil
 }
 
 // Memory is a [Sink] that keeps the retrieved objects in memory. The keys are

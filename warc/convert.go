@@ -12,17 +12,18 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/tempdir"
 )
 
 // packConverted packs an archive after it has converted the files that a WACZ
 // file cannot contain.
-func (a *Archive) packConverted(w io.Writer, p Package, names []string) (err error) {
-	dir, err := os.MkdirTemp("", "fetch-pack-*")
+func (a *Archive) packConverted(w io.Writer, p Package, names []string) error {
+	dir, err := tempdir.Create(os.TempDir(), "fetch-pack-")
 	if err != nil {
 		return fetch.LocalError(err)
 	}
-	defer func() { err = errors.Join(err, fetch.LocalError(os.RemoveAll(dir))) }()
-	converted, err := open(func(o *opener) error { return o.addConverted(a, dir, names) })
+	defer dir.Remove()
+	converted, err := open(func(o *opener) error { return o.addConverted(a, dir.Path(), names) })
 	if err != nil {
 		return err
 	}

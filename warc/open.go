@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,44 +79,18 @@ func (o *opener) open(paths []string) error {
 	return o.storeIndex()
 }
 
-// filesOf returns the paths of the files that Open reads for a path.
+// filesOf returns the paths of the files that Open reads for a path. It follows no
+// symbolic links in a directory, which could lead to files of another archive.
 func filesOf(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.IsDir() {
 		return []string{name}, err
 	}
-	files, err := Files(name)
+	files, err := regularfile.FilesIn(name, IsFileName, ".", "warc", "archive")
 	if err == nil && len(files) == 0 {
 		err = fetch.NotFound.Errorf("%s contains no WARC files", name)
 	}
 	return files, err
-}
-
-// Files returns the paths of the WARC files in the directory with the given name
-// and in its subdirectories "warc" and "archive". It follows no symbolic links in
-// the directory, which could lead to files of another archive. If a subdirectory
-// is a link, Files returns an error.
-func Files(dir string) (files []string, err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	for _, sub := range []string{".", "warc", "archive"} {
-		if err := regularfile.CheckFolder(root, sub); err != nil {
-			return nil, fmt.Errorf("%s: %w", dir, err)
-		}
-		list, err := fs.ReadDir(root.FS(), sub)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		for _, e := range list {
-			if IsFileName(e.Name()) && e.Type().IsRegular() {
-				files = append(files, filepath.Join(dir, sub, e.Name()))
-			}
-		}
-	}
-	return files, nil
 }
 
 // isCurrent reports whether index is newer than all WARC files and no WARC file

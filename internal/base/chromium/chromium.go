@@ -23,6 +23,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/anyurl/fetch/internal/base/tempdir"
 )
 
 // Options configures [Start].
@@ -54,7 +56,7 @@ type Process struct {
 	cmd     *exec.Cmd
 	ended   chan struct{}
 	output  tail
-	dir     tempDir // removed by Close
+	dir     tempdir.Dir // removed by Close
 	closing sync.Once
 }
 
@@ -68,18 +70,18 @@ func Start(o Options) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{ended: make(chan struct{})}
-	if p.dir, err = newTempDir(os.TempDir()); err != nil {
+	if p.dir, err = tempdir.Create(os.TempDir(), "fetch-browser-"); err != nil {
 		return nil, err
 	}
 	user, err := userOf(&o)
 	if err == nil {
-		err = user.own(p.dir.path)
+		err = user.own(p.dir.Path())
 	}
 	if err == nil {
 		err = p.start(program, &o, user)
 	}
 	if err != nil {
-		p.dir.remove()
+		p.dir.Remove()
 		return nil, fmt.Errorf("start %s: %w", program, err)
 	}
 	return p, nil
@@ -100,7 +102,7 @@ func (p *Process) start(program string, o *Options, user account) error {
 	defer theirOut.Close()
 	p.In, p.Out = ourIn, ourOut
 	p.cmd = &exec.Cmd{
-		Path: program, Dir: p.dir.path, Env: environment(p.dir.path, o.Headed),
+		Path: program, Dir: p.dir.Path(), Env: environment(p.dir.Path(), o.Headed),
 		ExtraFiles: []*os.File{theirIn, theirOut}, // the file descriptors 3 and 4
 		Stdout:     &p.output, Stderr: &p.output,
 		WaitDelay: time.Second, // child processes may keep the output open
@@ -136,7 +138,7 @@ func (p *Process) Close() {
 		p.In.Close()
 		p.Out.Close()
 		p.closeListeners()
-		p.dir.remove()
+		p.dir.Remove()
 	})
 }
 
@@ -218,7 +220,7 @@ const dashes = "--"
 func (p *Process) arguments(o *Options, firstProxy string) []string {
 	profile := o.Profile
 	if profile == "" {
-		profile = filepath.Join(p.dir.path, "profile")
+		profile = filepath.Join(p.dir.Path(), "profile")
 	}
 	proxy := deadProxy
 	if o.DefaultProxy {

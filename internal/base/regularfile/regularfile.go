@@ -136,3 +136,28 @@ func SyncFolder(root *os.Root) error {
 	}
 	return err
 }
+
+// FilesIn returns the paths of the regular files in the folders of a directory whose
+// names keep accepts. A folder may be missing. It must not be a symbolic link.
+func FilesIn(dir string, keep func(name string) bool, folders ...string) (files []string, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, folder := range folders {
+		if err := CheckFolder(root, folder); err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		list, err := fs.ReadDir(root.FS(), folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range list {
+			if keep(e.Name()) && e.Type().IsRegular() {
+				files = append(files, filepath.Join(dir, folder, e.Name()))
+			}
+		}
+	}
+	return files, nil
+}

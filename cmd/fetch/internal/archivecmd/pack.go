@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/warc"
@@ -107,7 +108,7 @@ func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
 
 // files returns the paths of the finished WARC files that warc.Open reads.
 func (c *packCommand) files(dir string) (names []string, err error) {
-	files, err := warc.Files(dir)
+	files, err := regularfile.FilesIn(dir, warc.IsFileName, ".", "warc", "archive")
 	if err != nil {
 		return nil, console.LocalError(err)
 	}

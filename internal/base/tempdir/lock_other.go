@@ -1,14 +1,11 @@
 //go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
 
-package chromium
+package tempdir
 
 import (
 	"errors"
 	"os"
 )
-
-// errLocked is never returned on this system.
-var errLocked = errors.New("the directory is locked")
 
 // lockDir returns an error, because this system has no flock. Directories of
 // killed processes stay.

@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
 
-package chromium
+package tempdir
 
 import (
 	"errors"
@@ -9,11 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errLocked means that another process has locked the directory.
-var errLocked = errors.New("the directory is locked")
-
 // lockDir opens and locks a directory. The kernel releases the lock when the
-// process ends. The error is errLocked if another process has the lock.
+// process ends. If the file system has no locks, the error is
+// [errors.ErrUnsupported].
 func lockDir(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -25,12 +23,10 @@ func lockDir(path string) (*os.File, error) {
 			break
 		}
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		return f, nil
-	case err == unix.EWOULDBLOCK:
-		err = errLocked
-	default: // for example a network file system
+	}
+	if err != unix.EWOULDBLOCK { // for example a network file system
 		err = errors.ErrUnsupported
 	}
 	f.Close()
