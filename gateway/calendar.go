@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,7 @@ func calendarOf(ctx context.Context, t target) (*calendar, error) {
 
 func (c *calendar) add(l warc.Line) {
 	at, ok := parseTimestamp(l.Timestamp)
-	key := at.Unix() / (24 * 60 * 60)
+	key := dayOf(at)
 	if !ok || c.days[key] == nil && len(c.days) == maxDays {
 		return
 	}
@@ -131,6 +132,11 @@ func (c *calendar) view(t target) *calendarView {
 	return v
 }
 
+// dayOf returns the number of days from 1970 to the day of at, which is negative
+// for earlier days.
+func dayOf(at time.Time) int64 { return int64(math.Floor(float64(at.Unix()) / (24 * 60 * 60))) }
+
+// dateOf returns the start of the day that dayOf has numbered.
 func dateOf(key int64) time.Time { return time.Unix(key*24*60*60, 0).UTC() }
 
 // listPath returns the path of the list of all captures of a period, such as

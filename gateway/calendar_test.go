@@ -38,6 +38,7 @@ func TestCalendar(t *testing.T) {
 			"January 2023: 1 3 5 s3 mixed 2 /a/20230105*/http://a.example/\n"},
 		{"months without captures", list("20230105000000200", "20230305000000200"),
 			"January 2023: 1 3 5 s2 1 /a/20230105000000/http://a.example/\nMarch 2023: 0 6 5 s2 1 /a/20230305000000/http://a.example/\n"},
+		{"last day before 1970", list("19691231120000200"), "December 1969: 4 2 31 s2 1 /a/19691231120000/http://a.example/\n"},
 		{"only the last year", list("19991231000000200", "20230305000000200"), "March 2023: 0 6 5 s2 1 /a/20230305000000/http://a.example/\n"},
 	} {
 		cal := &calendar{days: map[int64]*dayStatuses{}}

@@ -104,7 +104,7 @@ func (s *statistics) add(l warc.Line) {
 	if at.After(s.last) {
 		s.last = at
 	}
-	key := at.Unix() / (24 * 60 * 60)
+	key := dayOf(at)
 	day, known := s.days[key]
 	if !known && len(s.days) == maxDays {
 		return
@@ -120,7 +120,7 @@ type span struct {
 
 // spans lists the possible periods, beginning with the shortest.
 var spans = []span{
-	{"day", func(t time.Time) int { return int(t.Unix() / (24 * 60 * 60)) }},
+	{"day", func(t time.Time) int { return int(dayOf(t)) }},
 	{"month", func(t time.Time) int { return t.Year()*12 + int(t.Month()) - 1 }},
 	{"year", func(t time.Time) int { return t.Year() }},
 	{"decade", func(t time.Time) int { return t.Year() / 10 }},
@@ -149,7 +149,7 @@ func (s *statistics) periods() (name string, counts []dayCount) {
 		}
 		counts = make([]dayCount, n)
 		for key, day := range s.days {
-			at := max(p.index(time.Unix(key*24*60*60, 0).UTC())-first, 0)
+			at := p.index(dateOf(key)) - first
 			counts[at].captures += day.captures
 			counts[at].bytes += day.bytes
 		}
