@@ -1,21 +1,17 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/gateway/internal/chart"
 	"github.com/anyurl/fetch/internal/base/tty"
-	"github.com/anyurl/fetch/internal/format/render"
 )
 
 // A Run contains the results of a run of a mirror. The numbers count URLs unless a
@@ -154,60 +150,6 @@ func newGrowth(s *statistics) *growthView {
 	return v
 }
 
-// optionFacts lists the options in text, the JSON content of options.json, for
-// the overview. Nested names are joined, such as "scope reach". The seeds and
-// the version are left out.
-func optionFacts(text []byte) (facts []render.Fact) {
-	var all map[string]any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if len(text) == 0 || d.Decode(&all) != nil {
-		return nil
-	}
-	delete(all, "seeds")
-	delete(all, "version")
-	addOptions(&facts, "", all)
-	slices.SortFunc(facts, func(a, b render.Fact) int { return strings.Compare(a.Name, b.Name) })
-	return facts[:min(len(facts), maxFacts)]
-}
-
-func addOptions(facts *[]render.Fact, prefix string, values map[string]any) {
-	for name, value := range values {
-		name = strings.TrimSpace(prefix + " " + strings.ReplaceAll(name, "_", " "))
-		if inner, ok := value.(map[string]any); ok {
-			addOptions(facts, name, inner)
-			continue
-		}
-		if list, ok := value.([]any); ok {
-			var words []string
-			for _, word := range list[:min(len(list), maxFacts)] {
-				words = append(words, fmt.Sprint(word))
-			}
-			value = strings.Join(words, ", ")
-		}
-		*facts = append(*facts, render.Fact{Name: tty.Escape(name), Value: tty.Escape(clipText(optionText(name, value)))})
-	}
-}
-
-// optionText formats the value of an option. Sizes and durations have a unit.
-func optionText(name string, value any) string {
-	n, ok := value.(json.Number)
-	if !ok {
-		return fmt.Sprint(value)
-	}
-	last := name[strings.LastIndexByte(name, ' ')+1:]
-	size, err := n.Int64()
-	switch {
-	case err == nil && (last == "bytes" || last == "size" || last == "free"):
-		return render.FormatSize(size)
-	case last == "seconds":
-		return n.String() + " s"
-	case err == nil && size >= 10_000:
-		return render.FormatCount(size)
-	}
-	return n.String()
-}
-
 type failuresPage struct {
 	page
 	Rows    []failureRow
@@ -239,7 +181,7 @@ func (x *exchange) failures(c *collection, values url.Values) {
 			break
 		}
 		data.Rows = append(data.Rows, failureRow{
-			URL: tty.Escape(f.URL), Via: tty.Escape(f.Via), Reason: tty.Escape(clipText(f.Reason)),
+			URL: tty.Escape(clipURL(f.URL)), Via: tty.Escape(clipURL(f.Via)), Reason: tty.Escape(clipText(f.Reason)),
 		})
 	}
 	if data.Problem != "" {

@@ -57,16 +57,18 @@ type countRow struct {
 }
 
 // newTable returns a table of counts. The longest bar belongs to the largest
-// count.
+// count. Rows after the first maxListed, which only a forged report has, are left
+// out.
 func newTable(title, column string, rows []crawlreport.Row) tableOf {
 	t := tableOf{Title: title, Column: column, Count: "Captures"}
+	rows = rows[:min(len(rows), maxListed)]
 	limit := int64(0)
 	for _, r := range rows {
 		limit = max(limit, r.URLs)
 	}
 	for _, r := range rows {
 		if r.URLs > 0 {
-			t.Rows = append(t.Rows, countRow{tty.Escape(r.Name), r.URLs, r.Bytes, chart.Bar(r.URLs, limit)})
+			t.Rows = append(t.Rows, countRow{tty.Escape(clipText(r.Name)), r.URLs, r.Bytes, chart.Bar(r.URLs, limit)})
 		}
 	}
 	return t
@@ -202,10 +204,16 @@ var infoNames = map[string]string{
 const maxFacts = 100
 
 // clipText truncates a text to 500 characters.
-func clipText(text string) string {
+func clipText(text string) string { return clip(text, 500) }
+
+// clipURL truncates a URL that is shown without a link to 8,192 characters.
+func clipURL(url string) string { return clip(url, 8192) }
+
+// clip truncates a text to the given number of characters.
+func clip(text string, limit int) string {
 	n := 0
 	for i := range text {
-		if n++; n > 500 {
+		if n++; n > limit {
 			return text[:i] + "…"
 		}
 	}

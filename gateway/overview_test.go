@@ -280,6 +280,40 @@ func TestPeriods(t *testing.T) {
 	}
 }
 
+// TestForgedOverview checks that a forged report, forged options and forged failures
+// make no large page.
+func TestForgedOverview(t *testing.T) {
+	nested := strings.Repeat(`{"`+strings.Repeat("k", 500)+`":`, 2000) + "1" + strings.Repeat("}", 2000)
+	for name, edit := range map[string]func(a *Archive){
+		"deep options": func(a *Archive) { a.Options = []byte(nested) },
+		"many options": func(a *Archive) { a.Options = []byte("{" + strings.Repeat(`"a":1,`, 100_000) + `"b":2}`) },
+		"long option": func(a *Archive) {
+			a.Options = []byte(`{"` + strings.Repeat("a", 1<<20) + `":["` + strings.Repeat("b", 1<<20) + `"]}`)
+		},
+		"many rows": func(a *Archive) {
+			a.Report = []byte(`{"failures":[` + strings.Repeat(`{"urls":1},`, 100_000) + `{"urls":1}]}`)
+		},
+		"long row": func(a *Archive) {
+			a.Report = []byte(`{"failures":[{"name":"` + strings.Repeat("a", 1<<20) + `","urls":1}]}`)
+		},
+		"long failed URL": func(a *Archive) { a.Failures = failed(strings.Repeat("u", 1<<20)) },
+	} {
+		h := newHandler(t, func(o *Options) { edit(&o.Archives[0]) })
+		for _, target := range []string{root, root + "?failures"} {
+			if w := get(h, "GET", target); w.Code == 200 && w.Body.Len() > 200_000 {
+				t.Errorf("%s: %d bytes in %s", name, w.Body.Len(), target)
+			}
+		}
+	}
+}
+
+// failed returns a list with one failure, whose texts are text.
+func failed(text string) func(context.Context) iter.Seq2[Failure, error] {
+	return func(context.Context) iter.Seq2[Failure, error] {
+		return func(yield func(Failure, error) bool) { yield(Failure{URL: text, Via: text, Reason: text}, nil) }
+	}
+}
+
 // FuzzOptions checks that any options.json gives facts without control
 // characters.
 func FuzzOptions(f *testing.F) {

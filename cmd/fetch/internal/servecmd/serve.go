@@ -165,7 +165,7 @@ func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive
 	if a.Seeds, err = mirror.Open(mirror.Location{Dir: name}).Seeds(ctx); err != nil {
 		c.Note("%s: the start URLs cannot be read: %v", name, err)
 	}
-	a.Report, a.Options = c.readReport(name, "report.json"), c.readReport(name, "options.json")
+	a.Report, a.Options = c.readReport(name, "report.json", maxReport), c.readReport(name, "options.json", maxOptions)
 	a.Runs = func(ctx context.Context) ([]gateway.Run, bool, error) { return pastRuns(ctx, name) }
 	a.Failures = func(ctx context.Context) iter.Seq2[gateway.Failure, error] { return failures(ctx, name) }
 	return a, nil
@@ -202,13 +202,15 @@ func failures(ctx context.Context, dir string) iter.Seq2[gateway.Failure, error]
 	}
 }
 
-// maxReport is the maximum size of a report in bytes.
-const maxReport = 16 << 20
+const (
+	maxReport  = 1 << 20  // bytes of report.json, whose tables have few rows
+	maxOptions = 16 << 20 // bytes of options.json, which has all seeds
+)
 
-// readReport returns the contents of report.json or options.json in dir, or nil if
-// the file cannot be opened. The archive may come from an untrusted source, so
+// readReport returns the first limit bytes of report.json or options.json in dir, or
+// nil if the file cannot be opened. The archive may come from an untrusted source, so
 // readReport follows no link to a file outside of dir.
-func (c *serveCommand) readReport(dir, name string) []byte {
+func (c *serveCommand) readReport(dir, name string, limit int64) []byte {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil
@@ -219,7 +221,7 @@ func (c *serveCommand) readReport(dir, name string) []byte {
 		return nil
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxReport))
+	text, err := io.ReadAll(io.LimitReader(f, limit))
 	if err != nil {
 		c.Note("%s: %v", filepath.Join(dir, name), err)
 	}
