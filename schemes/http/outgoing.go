@@ -21,7 +21,7 @@ func (wr *wireRequest) setOutgoing(req *fetch.Request) error {
 		return fetch.Usage.Errorf("invalid method %q", m.Method)
 	}
 	wr.method, wr.outgoing = m.Method, m
-	wr.header = req.Header.Without(isFraming)
+	wr.header = withBareReferers(req.Header.Without(isFraming))
 	if m.Open != nil {
 		wr.addField("Content-Length", strconv.FormatInt(m.Size, 10))
 	}

@@ -1,24 +1,21 @@
 package http
 
 import (
-	"strings"
-
-	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
-// referer returns the value of a Referer field without userinfo and fragment
-// (RFC 9110 10.1.3). It returns false for a value with an at sign that is not
-// an absolute URL with a host. Such a value may contain a password.
-func referer(value string) (string, bool) {
-	value, _, _ = strings.Cut(value, "#")
-	ref, err := uri.ParseReference(value)
-	if err != nil {
-		return value, !strings.Contains(value, "@")
+// withBareReferers returns the fields of h. A Referer field has the value that
+// http1.Referer returns, or is removed if this value may contain a password.
+func withBareReferers(h fetch.Header) (bare fetch.Header) {
+	for _, f := range h {
+		keep := true
+		if f.Is("Referer") {
+			f.Value, keep = http1.Referer(f.Value)
+		}
+		if keep {
+			bare = append(bare, f)
+		}
 	}
-	bare := ref.WithoutUserinfo()
-	sent := bare.Unredacted()
-	if strings.Contains(value, "@") && (bare.Scheme() == "" || bare.Host() == "") {
-		return sent, false
-	}
-	return sent, bare.String() == sent // otherwise the value has a malformed login
+	return bare
 }

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/wire/outgoing"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 )
 
 // TestRefererOfCaller checks that a Referer field of the caller is sent without
-// login and fragment, in every form of the value.
+// login and fragment, in every form of the value. The same applies to a field of
+// the program whose requests are recorded.
 func TestRefererOfCaller(t *testing.T) {
 	for value, want := range map[string]string{
 		"http://a/b?c":              "http://a/b?c",
@@ -38,18 +40,20 @@ func TestRefererOfCaller(t *testing.T) {
 		"http://u:s3cret@@a/":       "",
 		"http://u:s3cret\x80@a\xff": "",
 	} {
-		s := &script{replies: [][]string{{ok}}}
-		req := newRequest("http://h/")
-		req.Header = fields("Referer", value)
-		if _, _, err := get(t, s.newClient(t, http.Options{}), req); err != nil {
-			t.Errorf("%q: %v", value, err)
-			continue
-		}
-		head := s.heads()[0]
-		_, got, _ := strings.Cut(head, "Referer: ")
-		got, _, _ = strings.Cut(got, "\r\n")
-		if got != want || strings.Contains(head, "s3") {
-			t.Errorf("%q: sent %q, want %q", value, got, want)
+		for _, m := range []*outgoing.Message{nil, message("GET", nil)} {
+			s := &script{replies: [][]string{{ok}}}
+			req := newRequest("http://h/")
+			req.Header, req.Outgoing = fields("Referer", value), m
+			if _, _, err := get(t, s.newClient(t, http.Options{}), req); err != nil {
+				t.Errorf("%q: %v", value, err)
+				continue
+			}
+			head := s.heads()[0]
+			_, got, _ := strings.Cut(head, "Referer: ")
+			got, _, _ = strings.Cut(got, "\r\n")
+			if got != want || strings.Contains(head, "s3") {
+				t.Errorf("%q, outgoing %t: sent %q, want %q", value, m != nil, got, want)
+			}
 		}
 	}
 }

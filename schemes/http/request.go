@@ -189,7 +189,7 @@ func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 			wr.hasRange, wr.callerRange = false, f.Value != ""
 		case "referer":
 			var ok bool
-			if f.Value, ok = referer(f.Value); !ok {
+			if f.Value, ok = http1.Referer(f.Value); !ok {
 				req.Trace.Notef("Referer not sent: its value may contain a login (expected SCHEME://HOST/PATH)")
 				continue
 			}

@@ -31,6 +31,7 @@ func handshakeFault(err error) error {
 	var transport *quic.TransportError
 	var idle *quic.IdleTimeoutError
 	var handshake *quic.HandshakeTimeoutError
+	var versions *quic.VersionNegotiationError
 	switch {
 	case errors.As(err, &transport) && transport.ErrorCode.IsCryptoError():
 		if causes := transport.Unwrap(); len(causes) > 0 && !transport.Remote {
@@ -39,6 +40,8 @@ func handshakeFault(err error) error {
 		return &TLSError{Err: tls.AlertError(transport.ErrorCode - 0x100)}
 	case errors.As(err, &idle), errors.As(err, &handshake):
 		return fmt.Errorf("no QUIC handshake: %w", os.ErrDeadlineExceeded)
+	case errors.As(err, &versions): // its text has all versions of the server
+		return errors.New("server does not support version 1 of QUIC")
 	case errors.As(err, &transport):
 		return lostError(err)
 	}

@@ -175,11 +175,14 @@ func requestText(q *har.Request, u uri.URI) string {
 	}
 	b := http1.AppendField(fmt.Appendf(nil, "%s %s HTTP/1.1\r\n", q.Method, target), "Host", host)
 	for f := range lines(q.Headers) {
+		bare := true
 		switch strings.ToLower(f.Name) {
 		case "host", "content-length", "transfer-encoding", "trailer":
 			continue
+		case "referer":
+			f.Value, bare = http1.Referer(f.Value)
 		}
-		if http1.IsSecretField(f.Name) {
+		if !bare || http1.IsSecretField(f.Name) {
 			f.Value = "***"
 		}
 		b = http1.AppendField(b, f.Name, f.Value)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/har"
+	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -100,6 +101,15 @@ func TestHAR(t *testing.T) {
 		if err != nil || got != test.want {
 			t.Errorf("%s: %q, %v, want %q", test.name, got, err, test.want)
 		}
+	}
+}
+
+// TestSecretFields checks that the record of a request contains no password.
+func TestSecretFields(t *testing.T) {
+	q := &har.Request{Method: "GET", Headers: []har.Field{{Name: "Cookie", Value: "a=s3"}, {Name: "referer", Value: "http://u:s3@a.test/b?c"}, {Name: "Referer", Value: "http://u:s3@@a/"}}}
+	got := requestText(q, uri.MustParse("http://u:s3@h.test/"))
+	if want := "GET / HTTP/1.1\r\nHost: h.test\r\nCookie: ***\r\nreferer: http://a.test/b?c\r\nReferer: ***\r\n\r\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
