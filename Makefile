@@ -120,7 +120,7 @@ RUNS ?= 10
 
 loaded: peers
 	mkdir -p $(RESULTS)
-	go run ./internal/tool/loaded -runs $(RUNS) -results $(RESULTS) make test
+	go run ./internal/tool/loaded -runs $(RUNS) -results $(RESULTS) make test HANG=3h
 
 PACKAGES ?= ./uri ./fetch ./save ./wrap ./warc ./internal/wire/http1 ./mirror/internal/archive ./mirror/internal/frontier/rules ./schemes/internal/sessions \
 	./internal/wire/z3950/apdu,./schemes/z3950

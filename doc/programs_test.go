@@ -3,7 +3,6 @@ package doc
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -68,7 +67,7 @@ func build(t *testing.T, program string) string {
 }
 
 // command returns a command that runs program n of a page in a new directory.
-func command(t *testing.T, ctx context.Context, page string, n int, args ...string) *exec.Cmd {
+func command(t *testing.T, page string, n int, args ...string) *exec.Cmd {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -80,7 +79,7 @@ func command(t *testing.T, ctx context.Context, page string, n int, args ...stri
 	if got := lines(all[n]); got > maxLines {
 		t.Errorf("program %d of %s has %d lines", n, page, got)
 	}
-	cmd := exec.CommandContext(ctx, build(t, all[n]), args...)
+	cmd := exec.CommandContext(t.Context(), build(t, all[n]), args...)
 	cmd.Dir = t.TempDir()
 	return cmd
 }
@@ -88,7 +87,7 @@ func command(t *testing.T, ctx context.Context, page string, n int, args ...stri
 // runProgram runs a program of a page and returns its output.
 func runProgram(t *testing.T, page string, args ...string) (output, dir string) {
 	t.Helper()
-	cmd := command(t, t.Context(), page, 0, args...)
+	cmd := command(t, page, 0, args...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -178,9 +177,7 @@ func TestRecordProgram(t *testing.T) {
 }
 
 func TestShelfProgram(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := command(t, ctx, "library-archives", 1)
+	cmd := command(t, "library-archives", 1)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -20,7 +20,7 @@ const (
 	callTime  = 10 * time.Second // for a call that needs no page
 	copyTime  = 30 * time.Second // for a copy of a page
 
-	readTime    = 10 * time.Second // for reading the document of a frame
+	readTime    = 10 * time.Second // for reading the document of a frame in the page
 	readAllTime = time.Minute      // for reading all documents of a page
 )
 

@@ -222,7 +222,11 @@ func (p *page) readFrames(ctx context.Context) (frames []frame, documents []Fram
 		if f.session == hung {
 			continue
 		}
-		d, err := p.readFrame(ctx, f, left)
+		limit := readTime
+		if i == 0 {
+			limit = readAllTime // a large page on a busy machine; allFrames has returned ErrHung if its scripts do not end
+		}
+		d, err := p.readFrame(ctx, f, left, limit)
 		switch {
 		case err == nil:
 			documents = append(documents, d)
@@ -240,11 +244,11 @@ func (p *page) readFrames(ctx context.Context) (frames []frame, documents []Fram
 	return frames, documents, nil
 }
 
-// readFrame reads at most limit characters of the document of a frame.
-func (p *page) readFrame(ctx context.Context, f frame, limit int) (d Frame, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, readTime, ErrHung)
+// readFrame reads at most size characters of the document of a frame in the time limit.
+func (p *page) readFrame(ctx context.Context, f frame, size int, limit time.Duration) (d Frame, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrHung)
 	defer cancel()
-	err = p.evaluate(ctx, f, withLimit(readDocument, limit), &d)
+	err = p.evaluate(ctx, f, withLimit(readDocument, size), &d)
 	return d, timeout(ctx, err)
 }
 

@@ -83,7 +83,7 @@ func TestHTTP3Flags(t *testing.T) {
 		want string // part of the output or of the messages
 	}{
 		{"default", []string{"-w", "%{http_version}", url + "/hello"}, 0, "hello\n2", ""},
-		{"try", []string{"--http3", "-w", "%{http_version}", url + "/hello"}, 0, "hello\n3", ""},
+		{"try", []string{"--happy-eyeballs-timeout-ms", "600000", "--http3", "-w", "%{http_version}", url + "/hello"}, 0, "hello\n3", ""},
 		{"try, no server over UDP", []string{"--http3", "-w", "%{http_version}", "https://" + tcp.TLSAddr + "/hello"}, 0, "hello\n2", ""},
 		{"only, no server over UDP", []string{"--http3-only", "https://" + tcp.TLSAddr + "/hello"}, 4, "", "refused"},
 		{"only, no server over TCP", []string{"--http3-only", "https://" + udp.UDPAddr + "/hello"}, 0, "hello\n", ""},

@@ -25,7 +25,7 @@ func TestSchemeTests(t *testing.T) {
 	}
 	slices.Sort(want)
 	want = slices.Compact(want)
-	list := exec.Command("make", "-s", "-f", "-", "print", "S=ftp")
+	list := exec.Command("make", "-s", "--no-print-directory", "-f", "-", "print", "S=ftp")
 	list.Dir = root
 	list.Stdin = strings.NewReader("include Makefile\nprint:\n\t@echo $(scheme-tests)\n")
 	out, err := list.CombinedOutput()

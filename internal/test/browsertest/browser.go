@@ -31,7 +31,8 @@ import (
 )
 
 const (
-	timeout      = time.Minute           // time limit for each operation of a browser on a busy machine
+	timeout      = 5 * time.Minute       // time after which an operation of a browser counts as hung
+	retryTime    = 20 * time.Second      // time after which an ignored click is repeated
 	pollInterval = 20 * time.Millisecond // time between two evaluations of a condition
 )
 
@@ -259,10 +260,10 @@ func (p *Page) Click(element, until string) {
 	p.Wait(element + " != null")
 	p.Eval("void " + element + ".click()")
 	for range 2 {
-		if p.wait(until, timeout/3) == nil {
+		if p.wait(until, retryTime) == nil {
 			return
 		}
-		p.wait("("+element+"?.click(), true)", timeout/3)
+		p.wait("("+element+"?.click(), true)", retryTime)
 	}
 	p.Wait(until)
 }
@@ -300,11 +301,11 @@ func (p *Page) Download(expression string) (name string, content []byte) {
 }
 
 // startDownload evaluates an expression and waits for the start of a download. It
-// returns the identifier and the name of the download, or "" after a third of
-// the time limit.
+// returns the identifier and the name of the download, or "" after
+// retryTime.
 func (p *Page) startDownload(ctx context.Context, expression string) (guid, name string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, timeout/3)
+	ctx, cancel := context.WithTimeout(ctx, retryTime)
 	defer cancel()
 	begun := chromedp.BrowserEvents(ctx, browser.DownloadWillBegin)
 	p.Eval(expression)
