@@ -191,7 +191,7 @@ func (n *notes) hasNote(part string) bool {
 // get requests an object and returns its response and body.
 func get(t testing.TB, client *fetch.Client, req *fetch.Request) (*fetch.Response, string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	resp, err := client.Do(ctx, req)
 	if err != nil {

@@ -107,7 +107,7 @@ func TestStream(t *testing.T) {
 					defer client.Close()
 					req := newRequest(server.URL + "/")
 					req.Header = fields("X-Coding", coding)
-					ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+					ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 					defer cancel()
 					resp, err := client.Do(ctx, req)
 					if err != nil {

@@ -106,7 +106,7 @@ func TestInflatePartialFlush(t *testing.T) {
 func expectBeforeNext(t *testing.T, texts, packed []string) {
 	client, server := net.Pipe()
 	defer client.Close()
-	client.SetReadDeadline(time.Now().Add(10 * time.Second))
+	client.SetReadDeadline(time.Now().Add(5 * time.Minute))
 	z := newInflater(client)
 	for i, text := range texts {
 		b, err := hex.DecodeString(packed[i])

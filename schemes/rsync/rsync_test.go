@@ -145,7 +145,7 @@ func hostile(t *testing.T, greeting string, rest func(w io.Writer)) string {
 	t.Cleanup(func() { l.Close(); all.Wait() })
 	serve := func(conn *net.TCPConn) {
 		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(20 * time.Second))
+		conn.SetDeadline(time.Now().Add(5 * time.Minute))
 		io.WriteString(conn, greeting)
 		if rest != nil {
 			conn.Write([]byte{1, 2, 3, 4})

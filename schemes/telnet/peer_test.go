@@ -150,7 +150,7 @@ func host3270(t *testing.T, screen go3270.Screen) (addr string) {
 			return
 		}
 		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		conn.SetDeadline(time.Now().Add(5 * time.Minute))
 		if _, err = go3270.NegotiateTelnet(conn); err == nil {
 			_, err = go3270.ShowScreenOpts(screen, nil, conn, go3270.ScreenOpts{NoResponse: true, CursorRow: 4, CursorCol: 13})
 		}

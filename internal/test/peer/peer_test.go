@@ -99,7 +99,7 @@ func curl(t *testing.T, args ...string) string {
 func tryCurl(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	program := peer.Need(t, "curl", "curl")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, append([]string{"-q", "-sS", "--noproxy", "*"}, args...)...)
 	var stderr strings.Builder

@@ -31,7 +31,7 @@ func TestPipe(t *testing.T) {
 		if err != nil {
 			t.Errorf("got %v", err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Error("New waits for a writer of the pipe")
 		if f, err := os.OpenFile(cache, os.O_WRONLY, 0); err == nil {
 			f.Close()
