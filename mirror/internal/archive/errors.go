@@ -7,13 +7,17 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Classify wraps err in fetch.Local unless err already wraps a fetch.Fault. If
-// err is nil, Classify returns nil.
+// Classify wraps err in its fetch.Fault, which is fetch.Local for an unknown error,
+// unless err already wraps it. If err is nil, Classify returns nil.
 func Classify(err error) error {
-	if err == nil || fetch.FaultOf(err) != fetch.Internal {
+	fault := fetch.FaultOf(err)
+	if fault == fetch.Internal {
+		fault = fetch.Local
+	}
+	if err == nil || errors.Is(err, fault) {
 		return err
 	}
-	return fetch.Local.With(err)
+	return fault.With(err)
 }
 
 // JoinDistinct returns an error that wraps err and more. If both wrap the same
