@@ -224,7 +224,7 @@ func (p *page) readFrames(ctx context.Context) (frames []frame, documents []Fram
 		}
 		limit := readTime
 		if i == 0 {
-			limit = readAllTime // a large page on a busy machine; allFrames has returned ErrHung if its scripts do not end
+			limit = readAllTime // a large page can need it; allFrames has already failed if its scripts do not end
 		}
 		d, err := p.readFrame(ctx, f, left, limit)
 		switch {
@@ -244,7 +244,8 @@ func (p *page) readFrames(ctx context.Context) (frames []frame, documents []Fram
 	return frames, documents, nil
 }
 
-// readFrame reads at most size characters of the document of a frame in the time limit.
+// readFrame reads at most size characters of the document of a frame. If this takes
+// longer than limit, the error is ErrHung.
 func (p *page) readFrame(ctx context.Context, f frame, size int, limit time.Duration) (d Frame, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrHung)
 	defer cancel()
