@@ -10,21 +10,26 @@ import (
 
 // notePartialFile prints a note about the partial file of a transfer that failed
 // with err: that the same command resumes the transfer, that -C - could not
-// keep the file, or that an interrupt has removed the file.
+// keep the file, or that an interrupt has removed the file. The notes of parallel transfers name
+// the file.
 func (j *Job) notePartialFile(err error) {
 	kept := j.Sink.State()
 	if err == nil || kept.Offset == 0 || j.Sink.Name() == sink.StandardOutput {
 		return
 	}
 	resumable, resumes := kept.Validator != "", j.flags.Body.ContinueAt == "-"
+	of := ""
+	if j.flags.Input.Parallel {
+		of = " of " + j.Sink.Name()
+	}
 	switch {
 	case resumable && resumes:
-		j.Note("%d bytes are saved; run the same command again to resume", kept.Offset)
+		j.Note("%d bytes%s are saved; run the same command again to resume", kept.Offset, of)
 	case !resumes && !errors.Is(err, fetch.Canceled):
 	case resumable:
-		j.Note("the partial file is removed (%s); -C - keeps it and resumes", console.SizeText(kept.Offset))
+		j.Note("the partial file%s is removed (%s); -C - keeps it and resumes", of, console.SizeText(kept.Offset))
 	default:
-		j.Note("the partial file is removed (%s)%s", console.SizeText(kept.Offset), j.resumeProblem())
+		j.Note("the partial file%s is removed (%s)%s", of, console.SizeText(kept.Offset), j.resumeProblem())
 	}
 }
 

@@ -62,6 +62,8 @@ func TestPartialFileNote(t *testing.T) {
 		{"resumable", "-C -", `"v1"`, ".file.part .file.part.state", "5 bytes are saved"},
 		{"no validator", "-C -", "", "", "the partial file is removed (5 bytes): without a strong ETag"},
 		{"weak validator", "-C -", `W/"v1"`, "", "the partial file is removed (5 bytes): without a strong ETag"},
+		{"parallel", "-C - -Z", `"v1"`, ".file.part .file.part.state", "/file are saved"},
+		{"parallel, no validator", "-C - -Z", "", "", "/file is removed (5 bytes): without a strong ETag"},
 		{"no -C", "", `"v1"`, "", ""},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
