@@ -69,3 +69,32 @@ func TestTreeInterrupt(t *testing.T) {
 		})
 	}
 }
+
+// TestParallelInterruptRecords interrupts parallel downloads. With --error-json, each
+// of them has a record.
+func TestParallelInterruptRecords(t *testing.T) {
+	const downloads = 3
+	active, stopped := make(chan struct{}, 100), make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		active <- struct{}{}
+		<-stopped
+	}))
+	defer s.Close()
+	defer close(stopped)
+	args := []string{"fetch", "--no-config", "-Z", "--parallel-max", "3", "--per-host", "3", "--error-json"}
+	for i := range downloads {
+		args = append(args, fmt.Sprintf("%s/%d", s.URL, i))
+	}
+	p := commandtest.Start(t, commandtest.Command(args...))
+	for range downloads {
+		<-active
+	}
+	p.Process.Signal(syscall.SIGINT)
+	got := p.Wait(t)
+	for i := range downloads {
+		url := fmt.Sprintf("%q:\"%s/%d\"", "url", s.URL, i)
+		if got.Code != 130 || strings.Count(got.Stderr, url) != 1 {
+			t.Errorf("exit code %d, records without %s:\n%s", got.Code, url, got.Stderr)
+		}
+	}
+}

@@ -165,14 +165,14 @@ func (r *Retrieval) runJob(j *Job, do func(*Job) error) {
 }
 
 // isFurtherInterrupt reports whether a signal ended the job, and an earlier job has
-// reported this signal. With --error-json and in a log, each job reports it.
+// reported this signal. With --error-json, each job reports it.
 func (r *Retrieval) isFurtherInterrupt(j *Job, err error) bool {
 	if j.ctx.Err() == nil {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	further := r.interrupted && !r.ErrorJSON && r.Log == nil && fetch.FaultOf(err) == fetch.Canceled
+	further := r.interrupted && !r.ErrorJSON && fetch.FaultOf(err) == fetch.Canceled
 	r.interrupted = true
 	return further
 }
