@@ -69,7 +69,7 @@ type usage struct {
 }
 
 // Run runs the command.
-func (c *duCommand) Run(ctx context.Context, args []string) (err error) {
+func (c *duCommand) Run(ctx context.Context, args []string) error {
 	if len(args) == 0 && c.human {
 		return c.help()
 	}
@@ -85,25 +85,8 @@ func (c *duCommand) Run(ctx context.Context, args []string) (err error) {
 	if c.summarize {
 		c.depth, c.all = 0, false
 	}
-	if err := c.start(ctx); err != nil {
-		return err
-	}
-	defer c.close(&err)
 	c.human = c.human || terminal.Is(c.Stdout)
-	out := bufio.NewWriter(c.Stdout)
-	for _, text := range args {
-		t, err := c.tree(ctx, text)
-		if err == nil {
-			err = c.sum(t, out)
-		}
-		if err := out.Flush(); err != nil {
-			return console.LocalError(err)
-		}
-		if c.finish(ctx, err); ctx.Err() != nil {
-			break
-		}
-	}
-	return c.tally.Err()
+	return c.each(ctx, args, c.sum)
 }
 
 // sum prints the sums of a tree.

@@ -78,29 +78,12 @@ func (c *findCommand) Register(s *options.Set) {
 }
 
 // Run runs the command.
-func (c *findCommand) Run(ctx context.Context, args []string) (err error) {
+func (c *findCommand) Run(ctx context.Context, args []string) error {
 	if err := c.check(args); err != nil {
 		return err
 	}
-	if err := c.start(ctx); err != nil {
-		return err
-	}
-	defer c.close(&err)
 	c.human = c.human || terminal.Is(c.Stdout)
-	out := bufio.NewWriter(c.Stdout)
-	for _, text := range args {
-		t, err := c.tree(ctx, text)
-		if err == nil {
-			err = c.find(t, out)
-		}
-		if err := out.Flush(); err != nil {
-			return console.LocalError(err)
-		}
-		if c.finish(ctx, err); ctx.Err() != nil {
-			break
-		}
-	}
-	return c.tally.Err()
+	return c.each(ctx, args, c.find)
 }
 
 // find prints the matching nodes of a tree.

@@ -3,6 +3,7 @@
 package treecmd
 
 import (
+	"bufio"
 	"context"
 	"os"
 	"path/filepath"
@@ -67,13 +68,31 @@ func (c *clients) tree(ctx context.Context, text string) (*tree.Tree, error) {
 	return tree.Open(ctx, c.open.Client, req, func(err error) { c.tally.Add(c.Report(ctx, err, console.ErrorSource{})) })
 }
 
-// finish records the result of an argument, and reports err unless it is nil.
-func (c *clients) finish(ctx context.Context, err error) {
-	code := 0
-	if err != nil {
-		code = c.Report(ctx, err, console.ErrorSource{})
+// each opens the Client, and calls do with the tree of each argument. It reports the
+// error of an argument and continues, unless ctx has ended.
+func (c *clients) each(ctx context.Context, args []string, do func(t *tree.Tree, out *bufio.Writer) error) (err error) {
+	if err := c.start(ctx); err != nil {
+		return err
 	}
-	c.tally.Add(code)
+	defer c.close(&err)
+	out := bufio.NewWriter(c.Stdout)
+	for _, text := range args {
+		t, err := c.tree(ctx, text)
+		if err == nil {
+			err = do(t, out)
+		}
+		if err := out.Flush(); err != nil {
+			return console.LocalError(err)
+		}
+		code := 0
+		if err != nil {
+			code = c.Report(ctx, err, console.ErrorSource{})
+		}
+		if c.tally.Add(code); ctx.Err() != nil {
+			break
+		}
+	}
+	return c.tally.Err()
 }
 
 // parse returns the URL of an argument. The name of an existing folder is the
