@@ -81,6 +81,28 @@ func (s *PageSource) Of(r *http.Request, u uri.URI) *fetch.Source {
 	return document.source(u)
 }
 
+// Document returns the document with the URL u as the source of its links. It is
+// the page itself if u has the server of the page.
+func (s *PageSource) Document(u uri.URI) *fetch.Source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	server := serverOf(u)
+	if server == s.server {
+		return &s.page
+	}
+	return supplier{server, s.peers[server]}.source(u)
+}
+
+// Opened returns the source of a URL that a script opened, if it is unknown whether
+// this was a script of the page or of a frame. It is the page itself for the server
+// of the page, as for a request that does not show its document.
+func (s *PageSource) Opened(u uri.URI) *fetch.Source {
+	if serverOf(u) == s.server {
+		return &s.page
+	}
+	return PublicPage(u)
+}
+
 // parseField parses a header field with the URL of a document.
 func parseField(r *http.Request, name string) (u uri.URI, ok bool) {
 	u, err := uri.Parse(r.Header.Get(name))

@@ -44,7 +44,8 @@ const (
 // An openedPage is the result of opening the page of a visit in Options.Browser.
 type openedPage struct {
 	frames     []browser.Frame     // empty if the browser could not read the page
-	links      []string            // URLs that scripts of the page opened
+	links      []openedLink        // URLs that scripts of the page opened
+	sources    *capture.PageSource // servers of the documents in the page
 	companions []*visit            // objects that the page requested
 	extra      []*capture.Exchange // exchanges that are recorded without an object of their own
 	copies     []browser.Copy
@@ -105,7 +106,7 @@ func (c *crawl) openPage(ctx context.Context, v *visit) error {
 		Response: v.resp, Body: func() (io.ReadSeeker, error) { return v.body.Reader() },
 		Next: &capture.Handler{Client: c.browserClient, Record: c.recordOptions(), From: h.source, Responded: h.responded, Store: h.exchanges.Add},
 	}
-	p := &openedPage{}
+	p := &openedPage{sources: h.sources}
 	v.page = p
 	opened, err := c.o.Browser.Visit(ctx, &browser.Visit{
 		URL: v.url.WithoutFragment().Unredacted(), Handler: &h.answer, Navigate: h.navigate, Restart: h.restart,
@@ -147,7 +148,7 @@ type pageHandler struct {
 	heads     atomic.Int64 // memory for the heads of the requests and responses
 
 	mu        sync.Mutex
-	links     []string
+	links     []openedLink
 	linkBytes int
 }
 
@@ -159,12 +160,18 @@ func (h *pageHandler) restart() {
 	h.heads.Store(0)
 }
 
-// navigate keeps a URL that a script of the page opened.
-func (h *pageHandler) navigate(url string) {
+// An openedLink is a URL that a script opened.
+type openedLink struct {
+	url    string
+	ofPage bool // if false, it can be a script in a frame of another server
+}
+
+// navigate keeps a URL that a script of the page or of a frame opened.
+func (h *pageHandler) navigate(url string, ofPage bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.links) < maxNavigations && h.linkBytes+len(url) <= maxLinkBytes {
-		h.links = append(h.links, url)
+		h.links = append(h.links, openedLink{url, ofPage})
 		h.linkBytes += len(url)
 	}
 }

@@ -70,7 +70,7 @@ func (b *fakeBrowser) Visit(ctx context.Context, v *browser.Visit) (*browser.Pag
 	if err := b.errors[u.Path()]; err != nil {
 		return nil, err
 	}
-	v.Navigate(strings.TrimSuffix(v.URL, u.Path()) + "/opened")
+	v.Navigate(strings.TrimSuffix(v.URL, u.Path())+"/opened", true)
 	frames := b.frames[u.Path()]
 	if frames == nil {
 		frames = []browser.Frame{{URL: v.URL, HTML: page.Body.String()}}
@@ -127,7 +127,7 @@ func TestBrowser(t *testing.T) {
 			"/linked": {"GET " + site.URL + "/a.js", "GET " + host + "/b.js"},
 		},
 		frames: map[string][]browser.Frame{
-			"/": {{URL: site.URL + "/", HTML: `<a href="/linked">made by a script</a><img src="/a.js">`}, {URL: "about:srcdoc", HTML: `<a href=/hung>f</a>`}},
+			"/": {{URL: site.URL + "/", HTML: `<a href="/linked">made by a script</a><img src="/a.js">`}, {URL: "about:srcdoc", Origin: site.URL, HTML: `<a href=/hung>f</a>`}},
 		},
 		errors: map[string]error{"/hung": browser.ErrHung},
 	}

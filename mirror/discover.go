@@ -5,9 +5,12 @@ import (
 	"io"
 	"strings"
 
+	"github.com/anyurl/fetch/capture"
+	"github.com/anyurl/fetch/capture/browser"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/format/links"
+	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/trap"
 	"github.com/anyurl/fetch/uri"
 )
@@ -101,18 +104,46 @@ func (d *discovery) readObject(open func() (io.ReadCloser, error)) error {
 // readFrames adds the links of a page that a browser has opened, and of its
 // frames.
 func (d *discovery) readFrames() {
+	page := &fetch.Source{URL: d.v.url, Peer: d.peer}
 	for _, f := range d.v.page.frames {
-		base, err := uri.Parse(f.URL)
-		if err != nil || !d.c.schemeOf(base).Traits.Web { // such as a frame without a URL
-			base = d.v.url
-		}
+		base, source := d.c.sourceOf(d.v, f)
+		d.setSource(source)
 		d.readLinks(base, strings.NewReader(f.HTML))
 	}
-	for _, text := range d.v.page.links {
-		if u, err := uri.Parse(text); err == nil && d.err == nil {
-			d.addLink(u.WithoutFragment(), meta{})
+	for _, l := range d.v.page.links {
+		u, err := uri.Parse(l.url)
+		if err != nil || d.err != nil {
+			continue
 		}
+		if d.setSource(page); !l.ofPage {
+			d.setSource(d.v.page.sources.Opened(u))
+		}
+		d.addLink(u.WithoutFragment(), meta{})
 	}
+	d.setSource(page)
+}
+
+// sourceOf returns the source of the links in a frame of the page of v, and the URL
+// to which they are relative. A frame without a URL of its own, such as about:blank,
+// belongs to its origin. A frame without an origin counts as an unknown public page.
+func (c *crawl) sourceOf(v *visit, f browser.Frame) (base uri.URI, source *fetch.Source) {
+	isWeb := func(text string) (uri.URI, bool) {
+		u, err := uri.Parse(text)
+		return u, err == nil && c.schemeOf(u).Traits.Web
+	}
+	if u, ok := isWeb(f.URL); ok {
+		return u, v.page.sources.Document(u)
+	}
+	if u, ok := isWeb(f.Origin); ok {
+		source = v.page.sources.Document(u)
+		return source.URL, source
+	}
+	return v.url, capture.PublicPage(v.url)
+}
+
+// setSource makes a document the source of the links that follow.
+func (d *discovery) setSource(s *fetch.Source) {
+	d.from, d.peer = archive.Canonical(s.URL), s.Peer
 }
 
 // readLinks adds the links in a page, a style sheet, a sitemap or a Link header

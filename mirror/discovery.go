@@ -21,12 +21,12 @@ type discovery struct {
 	listing bool
 	media   string
 	header  fetch.Header
-	peer    netip.Addr
-	stored  bool // if true, an earlier process has stored the object, or a part of it
+	peer    netip.Addr // address of the server of from
+	stored  bool       // if true, an earlier process has stored the object, or a part of it
 	items   []frontier.Item
 	err     error
 
-	from     string                    // canonical URL of v
+	from     string                    // canonical URL of the document with the next links, or "", which means that of v
 	guard    Guard                     // OverLinks or OverEntries
 	limit    int64                     // maximum number of URLs that v may add
 	added    int64                     // number of URLs added so far, including items
@@ -77,7 +77,7 @@ func (d *discovery) addLink(u uri.URI, mt meta) {
 	}
 }
 
-// fromText returns the canonical URL of the visit.
+// fromText returns the canonical URL of the document with the next links.
 func (d *discovery) fromText() string {
 	if d.from == "" {
 		d.from = archive.Canonical(d.v.url)

@@ -3,14 +3,17 @@ package browser
 import (
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
 )
 
 // An Answer is a handler for a page that was retrieved before the browser opens
-// it. It answers the first request, which is always for the page, and passes all
-// other requests to Next.
+// it. It answers the first request, which is for the page, and passes all other
+// requests to Next. The first request is passed too if it has another scheme: the
+// browser requests a page of some hosts with https instead of http (RFC 6797), and
+// a response without encryption must not get the rights of an encrypted page.
 type Answer struct {
 	Response *fetch.Response               // response for the page
 	Body     func() (io.ReadSeeker, error) // the body that Response has returned
@@ -25,7 +28,8 @@ func (a *Answer) Reset() { a.answered.Store(false) }
 
 // ServeHTTP implements http.Handler.
 func (a *Answer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !a.answered.CompareAndSwap(false, true) {
+	scheme, _, _ := strings.Cut(r.RequestURI, ":")
+	if !a.answered.CompareAndSwap(false, true) || !strings.EqualFold(scheme, a.Response.URL.Scheme()) {
 		a.Next.ServeHTTP(w, r)
 		return
 	}

@@ -153,8 +153,9 @@ type Visit struct {
 
 	// If Navigate is nil, the page may open other pages in its tab. Otherwise the
 	// first page stays, and Navigate is called with the URLs of the other pages. It
-	// may be called concurrently.
-	Navigate func(url string)
+	// may be called concurrently. If ofPage is false, a frame with a document of
+	// another origin may have opened the URL.
+	Navigate func(url string, ofPage bool)
 
 	// Restart is called before the browser opens the page again, because the
 	// process of the browser has ended. It may be nil.
@@ -172,9 +173,10 @@ type Page struct {
 
 // A Frame is a document in a page.
 type Frame struct {
-	URL  string
-	HTML string // the elements of the document after its scripts have changed them
-	Cut  bool   // HTML is the start of a document that is too long
+	URL    string
+	Origin string // such as "https://example.org"; "null" if it is unknown, as in a sandbox
+	HTML   string // the elements of the document after its scripts have changed them
+	Cut    bool   // HTML is the start of a document that is too long
 }
 
 // A Copy is a picture or a text of a page.

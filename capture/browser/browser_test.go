@@ -67,7 +67,7 @@ func TestVisit(t *testing.T) {
 			host.attachShadow({mode: 'open'}).innerHTML = '<a href=/shadow>s</a>'`,
 		"https://b.test/frame": `<a href="/in-frame">f</a><script>document.body.append(location.protocol)</script>`,
 	}}
-	p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: site, Navigate: func(string) {}})
+	p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: site, Navigate: func(string, bool) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestFrames(t *testing.T) {
 					fmt.Fprint(w, text)
 				}
 			})
-			p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://page.test/", Handler: h, Navigate: func(string) {}})
+			p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://page.test/", Handler: h, Navigate: func(string, bool) {}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,7 +231,7 @@ func TestHostilePages(t *testing.T) {
 			})
 			var mu sync.Mutex
 			var links []string
-			p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: h, Navigate: func(u string) {
+			p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: h, Navigate: func(u string, _ bool) {
 				mu.Lock()
 				defer mu.Unlock()
 				links = append(links, u)
@@ -261,7 +261,7 @@ func TestCrashes(t *testing.T) {
 	b := open(t, browser.Options{PageTime: 10 * time.Second, PageIdle: 100 * time.Millisecond})
 	ok := &pages{texts: map[string]string{"http://a.test/": "fine"}}
 	visit := func(h http.Handler, restart func()) error {
-		_, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: h, Navigate: func(string) {}, Restart: restart})
+		_, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: h, Navigate: func(string, bool) {}, Restart: restart})
 		return err
 	}
 	if err := visit(ok, nil); err != nil {

@@ -175,7 +175,7 @@ func TestLeaks(t *testing.T) {
 	c := newLeakCounter(t)
 	defer c.close()
 	site := &pages{texts: map[string]string{"http://a.test/": probePage(c.addr)}}
-	p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: site, Navigate: func(string) {}})
+	p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: site, Navigate: func(string, bool) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

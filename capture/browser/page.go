@@ -43,7 +43,8 @@ type page struct {
 	loaded chan struct{} // closed by the first load event
 
 	mu       sync.Mutex
-	opened   bool     // the first document was requested
+	first    document // first request for the page, or zero
+	foreign  bool     // a frame may have a document of another origin
 	targets  int      // pages in the browser context
 	frames   []string // sessions of frames in other processes
 	notes    []string
@@ -278,7 +279,10 @@ func (p *page) event(e cdp.Event) {
 			p.setLoaded()
 		}
 	case "Fetch.requestPaused":
-		p.task(func() { p.documentRequested(e.Params) })
+		var d document // without the body of the request, which can be large
+		if json.Unmarshal(e.Params, &d) == nil {
+			p.task(func() { p.documentRequested(d) })
+		}
 	case "Page.javascriptDialogOpening":
 		var d struct{ Type string }
 		e.Decode(&d)
@@ -297,18 +301,9 @@ func (p *page) event(e cdp.Event) {
 func (p *page) setLoaded() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.opened && !p.isLoaded {
+	if p.first != (document{}) && !p.isLoaded {
 		p.isLoaded = true
 		close(p.loaded)
-	}
-}
-
-// link passes the member url of the parameters of an event to Visit.Navigate.
-func (p *page) link(params json.RawMessage) {
-	var l struct{ URL string }
-	json.Unmarshal(params, &l)
-	if p.v.Navigate != nil && l.URL != "" {
-		p.v.Navigate(l.URL)
 	}
 }
 
@@ -325,32 +320,6 @@ func (p *page) dialogOpened(kind, session string) {
 	})
 }
 
-// documentRequested lets the browser request a document, unless a script of the
-// page opens another page.
-func (p *page) documentRequested(params json.RawMessage) {
-	var r struct {
-		RequestID, FrameID string
-		Request            struct{ URL, Method string }
-	}
-	if json.Unmarshal(params, &r) != nil {
-		return
-	}
-	p.mu.Lock()
-	stays := p.opened && r.FrameID == p.target && p.v.Navigate != nil
-	p.opened = p.opened || r.FrameID == p.target
-	p.mu.Unlock()
-	if !stays {
-		p.call(p.ctx, "Fetch.continueRequest", map[string]any{"requestId": r.RequestID}, nil)
-		return
-	}
-	if r.Request.Method == "GET" {
-		p.link(json.RawMessage(`{"url":` + jsonText(r.Request.URL) + `}`))
-	}
-	p.note("the page was kept, although a script opened another page")
-	// A response without content leaves the page as it is.
-	p.call(p.ctx, "Fetch.fulfillRequest", map[string]any{"requestId": r.RequestID, "responseCode": 204}, nil)
-}
-
 // jsonText returns v as JSON.
 func jsonText(v any) string {
 	b, _ := json.Marshal(v) // never fails for these types
@@ -362,6 +331,7 @@ func (p *page) frameAttached(e cdp.Event) {
 	var a struct{ SessionID string }
 	e.Decode(&a)
 	p.mu.Lock()
+	p.foreign = true
 	full := len(p.frames) >= maxSessions
 	if !full {
 		p.frames = append(p.frames, a.SessionID)

@@ -32,14 +32,14 @@ const readDocument = `(() => {
 	};
 	collect(document);
 	const all = document.documentElement;
-	if (!all) { return {url: document.URL, html: ''}; }
+	if (!all) { return {url: document.URL, origin: self.origin, html: ''}; }
 	let html = all.outerHTML;
 	if (roots.length && all.getHTML) {
 		html = all.cloneNode(false).outerHTML.replace(/<\/html>$/i, '') + all.getHTML({shadowRoots: roots}) + '</html>';
 	}
 	const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) + '\n' : '';
 	html = type + html;
-	return {url: document.URL.slice(0, 65536), html: html.slice(0, LIMIT), cut: html.length > LIMIT};
+	return {url: document.URL.slice(0, 65536), origin: self.origin, html: html.slice(0, LIMIT), cut: html.length > LIMIT};
 })()`
 
 // readText is an expression for the visible text of a document.
