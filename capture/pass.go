@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"hash"
@@ -29,7 +30,7 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *Exchange) bool
 	x.sums = x.record.Sums()
 	p := newPassage(w, x)
 	copyHeader(w.Header(), x.Response)
-	w.WriteHeader(x.Response.Code)
+	w.WriteHeader(cmp.Or(x.Response.Code, http.StatusOK)) // HTTP/0.9 has no status code
 	err := p.copy(x.Response.Body, x.Response.Size)
 	x.Response.Body.Close()
 	x.Truncated = reasonOf(r.Context(), err)

@@ -27,7 +27,7 @@ type Browser interface {
 	UserAgent() string
 
 	// Cookies returns the cookies that a request for u has from the beginning.
-	Cookies(u uri.URI) string
+	Cookies(u uri.URI, r browser.Relation) string
 }
 
 // Limits of a page in a browser.
@@ -35,6 +35,9 @@ const (
 	maxExchanges   = 5000 // requests of a page
 	maxNavigations = 1000 // links that scripts of a page open
 	browserPerHost = 6    // connections of a page to a host, as in browsers
+
+	maxBody   = 16 << 20 // bytes of the body of a request
+	maxBodies = 64 << 20 // bytes of the bodies of all requests of a page
 
 	maxHeads     = 24 << 20 // memory for the heads of the requests and responses of a page
 	headCopies   = 3        // copies of the head of a response in an exchange
@@ -86,7 +89,8 @@ func (c *crawl) prepareForBrowser(v *visit, req *fetch.Request) {
 		req.IfNot = ""
 	}
 	req.Header = append(req.Header, fetch.Field{Name: "User-Agent", Value: c.o.Browser.UserAgent()})
-	if cookies := c.o.Browser.Cookies(v.url); cookies != "" {
+	from, _ := uri.Parse(v.meta.From) // is zero for a seed
+	if cookies := c.o.Browser.Cookies(v.url, browser.RelationOf(v.url, from, v.meta.Requisite)); cookies != "" {
 		req.Header = append(req.Header, fetch.Field{Name: "Cookie", Value: cookies})
 	}
 }
@@ -104,7 +108,9 @@ func (c *crawl) openPage(ctx context.Context, v *visit) error {
 	h := &pageHandler{c: c, v: v, sources: capture.NewPageSource(v.url, v.peer())}
 	h.answer = browser.Answer{
 		Response: v.resp, Body: func() (io.ReadSeeker, error) { return v.body.Reader() },
-		Next: &capture.Handler{Client: c.browserClient, Record: c.recordOptions(), From: h.source, Responded: h.responded, Store: h.exchanges.Add},
+		Next: &capture.Handler{
+			Client: c.browserClient, Record: c.recordOptions(), MaxRequest: maxBody, From: h.source, Responded: h.responded, Store: h.exchanges.Add,
+		},
 	}
 	p := &openedPage{sources: h.sources}
 	v.page = p
@@ -145,6 +151,7 @@ type pageHandler struct {
 	exchanges capture.Visit
 	sources   *capture.PageSource
 	requests  atomic.Int64
+	bodies    atomic.Int64 // bytes of the bodies of the requests
 	heads     atomic.Int64 // memory for the heads of the requests and responses
 
 	mu        sync.Mutex
@@ -157,6 +164,7 @@ func (h *pageHandler) restart() {
 	freeExchanges(h.exchanges.Take())
 	h.answer.Reset()
 	h.requests.Store(0)
+	h.bodies.Store(0)
 	h.heads.Store(0)
 }
 
@@ -186,6 +194,13 @@ func (h *pageHandler) source(r *http.Request, u uri.URI) (*fetch.Source, error) 
 	}
 	if h.requests.Add(1) > maxExchanges {
 		return nil, fetch.TooLarge.Errorf("the page has sent %d requests", maxExchanges)
+	}
+	body := r.ContentLength
+	if body < 0 { // unknown
+		body = maxBody
+	}
+	if body > maxBody || h.bodies.Add(body) > maxBodies {
+		return nil, fetch.TooLarge.Errorf("a request of the page has a body of more than %d bytes, or all requests have more than %d", maxBody, maxBodies)
 	}
 	size := int64(len(u.Unredacted()))
 	for name, values := range r.Header {

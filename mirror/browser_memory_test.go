@@ -68,7 +68,7 @@ func TestBrowserMemory(t *testing.T) {
 		}},
 		{"links", func(_ context.Context, _ *fakeBrowser, v *browser.Visit) {
 			for i := range 200 {
-				v.Navigate(s.URL + "/" + strings.Repeat("x", mebibyte) + strconv.Itoa(i), true)
+				v.Navigate(s.URL+"/"+strings.Repeat("x", mebibyte)+strconv.Itoa(i), true)
 			}
 		}},
 	} {

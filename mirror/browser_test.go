@@ -35,7 +35,7 @@ type fakeBrowser struct {
 
 func (b *fakeBrowser) UserAgent() string { return "Browser/1" }
 
-func (b *fakeBrowser) Cookies(uri.URI) string { return "login=secret" }
+func (b *fakeBrowser) Cookies(uri.URI, browser.Relation) string { return "login=secret" }
 
 // get sends a request to the handler as the proxy does.
 func (b *fakeBrowser) get(ctx context.Context, h http.Handler, method, url, body, referer string) *httptest.ResponseRecorder {

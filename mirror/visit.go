@@ -140,12 +140,19 @@ func (v *visit) redirects() bool {
 	return v.resp != nil && v.resp.Fault == nil && !v.resp.Location.IsZero()
 }
 
-// heldBytes returns the size of the objects that v holds until its commit.
+// heldBytes returns the size of the objects, exchanges and copies that v holds
+// until its commit.
 func (v *visit) heldBytes() int64 {
 	n := v.size
 	if v.page != nil {
 		for _, w := range v.page.companions {
 			n += w.size
+		}
+		for _, x := range v.page.extra {
+			n += x.Size + x.Request.Outgoing.Size
+		}
+		for _, k := range v.page.copies {
+			n += int64(len(k.Data))
 		}
 	}
 	return n

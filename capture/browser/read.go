@@ -18,7 +18,7 @@ const MaxText = 4 << 20
 const (
 	maxFrames = 100
 	maxTexts  = 16 << 20 // bytes of all documents, after which the others are cut
-	maxCopy   = 64 << 20 // bytes of a copy
+	maxCopy   = 24 << 20 // bytes of a PDF document
 )
 
 // readDocument is an expression for the URL and the elements of a document. The

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -87,9 +88,13 @@ const (
 // isDocument reports whether a request is for a document of the page or of a frame.
 func isDocument(r *http.Request) bool { return r.Header.Get("Upgrade-Insecure-Requests") != "" }
 
-// siteOf returns the site of a URL: its scheme and its domain below a public suffix.
+// siteOf returns the site of a URL: its scheme, and its domain below a public
+// suffix or its IP address.
 func siteOf(u *url.URL) string {
-	host := u.Hostname()
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if net.ParseIP(host) != nil {
+		return u.Scheme + "://" + host
+	}
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
 		host = domain
 	}
