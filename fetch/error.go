@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -29,8 +30,14 @@ type Error struct {
 	Err        error         // the cause, which has a Fault in its chain
 }
 
+// maxCause is the maximum length of the text of a cause, in characters. Servers
+// supply parts of it, such as the names in a certificate. Programs store the text
+// for each URL that fails.
+const maxCause = 1000
+
 // Error returns the operation, the URL and the cause as one line of text. It
-// masks secrets in URLs by [uri.Redact].
+// masks secrets in URLs by [uri.Redact], and truncates the text of the cause to
+// 1,000 characters.
 func (e *Error) Error() string {
 	cause := "unknown error"
 	if e.Err != nil {
@@ -38,9 +45,9 @@ func (e *Error) Error() string {
 	}
 	where := strings.TrimSpace(e.Op + " " + e.URL)
 	if where == "" { // an error that a driver returned
-		return uri.Redact(cause)
+		return tty.Clip(uri.Redact(cause), maxCause)
 	}
-	return uri.Redact(where + ": " + cause)
+	return uri.Redact(where) + ": " + tty.Clip(uri.Redact(cause), maxCause)
 }
 
 // Unwrap returns the cause of the error.

@@ -218,7 +218,7 @@ func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	if next.sawTLS && !there.Secure {
 		next.Header = next.Header.Without(func(name string) bool { return strings.EqualFold(name, "Referer") })
 	}
-	if same || c.policy.LocationTrusted {
+	if same || c.policy.LocationTrusted && sendsAlike(here, there) {
 		if next.Auth != nil {
 			bound := *next.Auth
 			bound.Origin = originOf(next.URL, there)
@@ -230,6 +230,11 @@ func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	next.Header = next.Header.Without(http1.IsSecretField)
 	return next, nil
 }
+
+// sendsAlike reports whether two schemes send a credential in the same form. The
+// drivers of other schemes could send a secret in plaintext that the driver of the
+// first one does not send at all, such as the key of a signature.
+func sendsAlike(a, b *Scheme) bool { return a.Name == b.Name || a.Traits.Web && b.Traits.Web }
 
 // redirectLogin calls Options.RedirectLogin for a redirect to another origin.
 // The request next is the redirected request, and s is its scheme. The result

@@ -204,18 +204,7 @@ var infoNames = map[string]string{
 const maxFacts = 100
 
 // clipText truncates a text to 500 characters.
-func clipText(text string) string { return clip(text, 500) }
+func clipText(text string) string { return tty.Clip(text, 500) }
 
 // clipURL truncates a URL that is shown without a link to 8,192 characters.
-func clipURL(url string) string { return clip(url, 8192) }
-
-// clip truncates a text to the given number of characters.
-func clip(text string, limit int) string {
-	n := 0
-	for i := range text {
-		if n++; n > limit {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}
+func clipURL(url string) string { return tty.Clip(url, 8192) }

@@ -57,6 +57,7 @@ func TestNegotiate(t *testing.T) {
 		{"proxy, password", "", "", []string{"-x", via, "--proxy-negotiate", "-U", login, open}, 0, ""},
 		{"proxy with CONNECT", cache, "", []string{"-p", "-x", via, "--proxy-negotiate", "-U", ":", open}, 0, ""},
 		{"proxy and server", cache, "", []string{"-x", via, "--proxy-negotiate", "-U", ":", "--negotiate", "-u", ":", url}, 0, ""},
+		{"SOCKS proxy", "", "", []string{"-x", "socks5://127.0.0.1:1", "--proxy-negotiate", "-U", login, open}, 12, "works only with http and https proxies"},
 		{"proxy without credentials", "", "", []string{"-x", via, "--proxy-negotiate", "-U", ":", open}, 6, "kinit"},
 		{"proxy without --proxy-negotiate", cache, "", []string{"-x", via, open}, 6, "407"},
 	} {

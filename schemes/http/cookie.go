@@ -87,7 +87,7 @@ func (j *Jar) parseCookie(field string, p cookieContext, now time.Time) (*cookie
 	if last := now.Add(maxLifetime); c.expires.After(last) {
 		c.expires = last
 	}
-	return c, !http1.HasControl(c.path) && j.setDomain(c, domain, p.host) && c.allowed(p)
+	return c, len(c.path) <= maxAttribute && !http1.HasControl(c.path) && j.setDomain(c, domain, p.host) && c.allowed(p)
 }
 
 // parseMaxAge parses a Max-Age attribute and returns the expiry time of the

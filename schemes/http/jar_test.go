@@ -104,7 +104,8 @@ func TestCookieFileLimits(t *testing.T) {
 		return strings.NewReader(b.String())
 	}
 	j := NewJar()
-	if err := j.Read(file(maxStored), day); err != nil || len(j.cookies) != maxStored {
+	const read = maxStored - maxDomainCookies
+	if err := j.Read(file(read), day); err != nil || len(j.cookies) != read {
 		t.Fatalf("%d cookies, %v", len(j.cookies), err)
 	}
 	for i := range 2 * maxDomainCookies {
@@ -114,8 +115,16 @@ func TestCookieFileLimits(t *testing.T) {
 	if err := j.Write(&text, day); err != nil {
 		t.Fatal(err)
 	}
-	if n, learned := strings.Count(text.String(), "\tname"), strings.Count(text.String(), "\tlearned"); n != maxStored || learned != maxDomainCookies {
+	if n, learned := strings.Count(text.String(), "\tname"), strings.Count(text.String(), "\tlearned"); n != read || learned != maxDomainCookies {
 		t.Errorf("%d cookies of the file and %d of the server are written", n, learned)
+	}
+	j.setCookies([]string{"other=x; Domain=example.org"}, contextOf("http://h.example.org/"), day)
+	if err := j.Write(io.Discard, day); fetch.FaultOf(err) != fetch.Local {
+		t.Errorf("more cookies are written than Read accepts: %v", err)
+	}
+	j = NewJar()
+	if err := j.Read(file(maxStored), day); err != nil || len(j.cookies) != maxStored {
+		t.Fatalf("%d cookies, %v", len(j.cookies), err)
 	}
 	j = NewJar()
 	if err := j.Read(file(maxStored+1), day); fetch.FaultOf(err) != fetch.Local || len(j.cookies) != 0 {
@@ -257,6 +266,29 @@ func TestZeroJar(t *testing.T) {
 	for _, other := range []string{"http://b.example.com/", "http://x.a.example.com/", "http://example.com/"} {
 		if got := j.cookieField(contextOf(other), day); got != "" {
 			t.Errorf("%s gets %q", other, got)
+		}
+	}
+}
+
+// TestCookieOfLongPath checks that a file with the cookies of any response can be
+// read again.
+func TestCookieOfLongPath(t *testing.T) {
+	for _, c := range []struct {
+		length int // of the path of the request, which is the path of the cookie
+		kept   bool
+	}{{maxAttribute, true}, {maxAttribute + 1, false}, {2 * maxCookieLine, false}} {
+		j := NewJar()
+		path := "/" + strings.Repeat("a", c.length-1)
+		j.setCookies([]string{"a=" + strings.Repeat("b", maxCookie-1)}, contextOf("http://example.com"+path+"/x"), day)
+		var text strings.Builder
+		if err := j.Write(&text, day); err != nil {
+			t.Fatal(err)
+		}
+		if kept := strings.Contains(text.String(), path); kept != c.kept {
+			t.Errorf("path of %d bytes: kept %v", c.length, kept)
+		}
+		if err := NewJar().Read(strings.NewReader(text.String()), day); err != nil {
+			t.Errorf("path of %d bytes: %v", c.length, err)
 		}
 	}
 }

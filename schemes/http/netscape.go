@@ -49,7 +49,8 @@ func (j *Jar) Read(r io.Reader, now time.Time) error {
 		all[c.key()] = c
 	}
 	count := j.count
-	for lines.Scan() {
+	number := 0
+	for ; lines.Scan(); number++ {
 		c, ok := j.parseCookieField(lines.Text(), now)
 		if c == nil {
 			c, ok = j.parseCookieLine(lines.Text())
@@ -66,11 +67,11 @@ func (j *Jar) Read(r io.Reader, now time.Time) error {
 			all[c.key()] = c
 		}
 		if len(all) > maxStored {
-			return fetch.Local.Errorf("cookie file: more than %d cookies", maxStored)
+			return fetch.Local.Errorf("more than %d cookies", maxStored)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return fetch.Local.Errorf("cookie file: %w", err)
+		return fetch.Local.Errorf("line %d: %w", number+1, err)
 	}
 	j.count = count
 	j.cookies = slices.SortedFunc(maps.Values(all), func(a, b *cookie) int { return a.created - b.created })
@@ -132,16 +133,22 @@ func (j *Jar) parseCookieLine(line string) (*cookie, bool) {
 	return c, c.domain != "" && strings.HasPrefix(c.path, "/") && c.allowed(cookieContext{secure: true})
 }
 
-// Write writes the cookies that have not expired to a Netscape cookie file.
+// Write writes the cookies that have not expired to a Netscape cookie file. It
+// returns an error if there are more than Read accepts.
 func (j *Jar) Write(w io.Writer, now time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	b := bufio.NewWriter(w)
 	fmt.Fprint(b, "# Netscape HTTP Cookie File\n\n")
+	written := 0
 	for _, c := range j.cookies {
-		if !c.expired(now) && !strings.Contains(c.name+c.value+c.path, "\t") {
-			fmt.Fprintln(b, c.line())
+		if c.expired(now) || strings.Contains(c.name+c.value+c.path, "\t") {
+			continue
 		}
+		if written++; written > maxStored {
+			return fetch.Local.Errorf("more than %d cookies", maxStored)
+		}
+		fmt.Fprintln(b, c.line())
 	}
 	return b.Flush()
 }

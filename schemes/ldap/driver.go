@@ -83,7 +83,9 @@ func (d *driver) open(ctx context.Context, s *session, t fetch.Target, auth *fet
 		err = s.startTLS(ctx, d.env, t.Host, d.TLS)
 	}
 	if err == nil && auth != nil && auth.User != "" && auth.Password != "" {
-		err = s.bind(auth)
+		if err = s.bind(auth); err == nil && s.TLS == nil {
+			s.Trace().Notef("the password was sent in plaintext")
+		}
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package ldap_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/schemetest"
 	"github.com/anyurl/fetch/internal/wire/ber"
@@ -139,6 +141,35 @@ func TestStartTLS(t *testing.T) {
 	c := schemetest.NewClient(t, ldap.Schemes(ldap.Options{TLS: scheme.TLSWanted}), func(o *fetch.Options) { o.Dial = n.Dial })
 	if _, _, err := schemetest.Read(t, c, host+"dc=x"); !errors.Is(err, fetch.TLS) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestPlaintext checks the notes about a password that is not encrypted.
+func TestPlaintext(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		mode    scheme.TLSMode
+		replies []string
+		notes   []string
+	}{
+		{"no TLS", scheme.TLSDefault, []string{done(1, 1, 0, ""), done(2, 5, 0, "")}, []string{"the password was sent in plaintext"}},
+		{"StartTLS rejected", scheme.TLSWanted, []string{done(1, 24, 52, ""), done(2, 1, 0, ""), done(3, 5, 0, "")},
+			[]string{"the connection is not encrypted: ", "the password was sent in plaintext"}},
+	} {
+		n := faultnet.NewNetwork(t)
+		n.Serve("192.0.2.1:389", answers(c.replies...))
+		client := schemetest.NewClient(t, ldap.Schemes(ldap.Options{TLS: c.mode}), func(o *fetch.Options) { o.Dial = n.Dial })
+		var notes []string
+		req := &fetch.Request{URL: uri.MustParse(host + "dc=x"), Auth: &fetch.Credential{User: "cn=a", Password: "secret"},
+			Trace: &trace.Trace{Note: func(text string) { notes = append(notes, text) }}}
+		resp, err := client.Do(t.Context(), req)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		resp.Body.Close()
+		if !slices.EqualFunc(notes, c.notes, strings.HasPrefix) {
+			t.Errorf("%s: notes %q, want %q", c.name, notes, c.notes)
+		}
 	}
 }
 

@@ -104,6 +104,7 @@ func (s *session) startTLS(ctx context.Context, env fetch.Env, host string, mode
 	case mode == scheme.TLSRequired:
 		return fetch.TLS.Errorf("server rejected StartTLS: %w", r.fault())
 	}
+	s.Trace().Notef("the connection is not encrypted: %v", r.fault())
 	return nil
 }
 

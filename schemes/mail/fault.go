@@ -46,15 +46,7 @@ func statusError(verb string, fallback fetch.Fault, a answer) error {
 	if a.code != "" {
 		text = "[" + a.code + "] " + text
 	}
-	return fallback.Errorf("%s: %s %s", verb, tty.Escape(a.status), tty.Escape(truncateText(text)))
-}
-
-// truncateText shortens text from the server for use in an error message.
-func truncateText(text string) string {
-	if len(text) > 300 {
-		return text[:300] + "..."
-	}
-	return text
+	return fallback.Errorf("%s: %s %s", verb, tty.Escape(a.status), tty.Escape(tty.Clip(text, 300)))
 }
 
 // lineFault adds an error class to an error that occurred while a response line
@@ -87,5 +79,5 @@ func (s *session) classify(verb string, fallback fetch.Fault, err error) error {
 	}
 	s.Break()
 	text, _, _ := strings.Cut(err.Error(), "\n")
-	return fetch.Protocol.Errorf("%s: %s", verb, tty.Escape(truncateText(text)))
+	return fetch.Protocol.Errorf("%s: %s", verb, tty.Escape(tty.Clip(text, 300)))
 }

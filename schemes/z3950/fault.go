@@ -69,13 +69,13 @@ func newDiagnosis(d apdu.Diagnostic) error {
 	}
 	err := c.fault.Errorf("server replied: %s (%d)", c.text, d.Code)
 	if d.Info != "" {
-		err = c.fault.Errorf("server replied: %s (%d): %s", c.text, d.Code, tty.Escape(shorten(d.Info)))
+		err = c.fault.Errorf("server replied: %s (%d): %s", c.text, d.Code, tty.Escape(tty.Clip(d.Info, maxMessage)))
 	}
 	return sessions.NeedLogin(c.fault, &diagnosis{err, d.Code})
 }
 
-// shorten limits the length of a server's text in an error.
-func shorten(s string) string { return s[:min(len(s), 500)] }
+// maxMessage is the maximum length of a server's text in a message, in characters.
+const maxMessage = 500
 
 // codeOf returns the code of the diagnostic in err, or zero.
 func codeOf(err error) int64 {
@@ -100,7 +100,7 @@ func closed(p *apdu.Close) error {
 	if p.Reason == 5 || p.Reason == 6 {
 		fault = fetch.Denied
 	}
-	return fault.Errorf("server closed the session: %s: %s", reason, tty.Escape(shorten(p.Text)))
+	return fault.Errorf("server closed the session: %s: %s", reason, tty.Escape(tty.Clip(p.Text, maxMessage)))
 }
 
 // wireFault classifies an error of the connection or of the BER decoder.

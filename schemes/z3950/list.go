@@ -95,7 +95,7 @@ func (h *hits) entry() (e fetch.Entry, err error) {
 		e.Name = fmt.Sprintf("record %d", n)
 	}
 	if r.Database != "" {
-		e.Extra = map[string]string{"database": tty.Escape(shorten(r.Database))}
+		e.Extra = map[string]string{"database": tty.Escape(tty.Clip(r.Database, maxMessage))}
 	}
 	e.URL, err = h.recordURL(n)
 	return e, err

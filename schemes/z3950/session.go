@@ -158,7 +158,7 @@ func (s *session) present(first, count int64, elementSet, syntax string) ([]apdu
 func (s *session) describe() fetch.Header {
 	h := fetch.Header{{Name: "version", Value: "123"[max(s.server.Version, 1)-1:][:1]}}
 	for _, f := range []fetch.Field{{Name: "server", Value: s.server.Name}, {Name: "release", Value: s.server.Release}} {
-		if f.Value = strings.TrimSpace(tty.Escape(shorten(f.Value))); f.Value != "" {
+		if f.Value = strings.TrimSpace(tty.Escape(tty.Clip(f.Value, maxMessage))); f.Value != "" {
 			h = append(h, f)
 		}
 	}

@@ -2,6 +2,17 @@ package tty
 
 import "unicode/utf8"
 
+// Clip truncates a text to the given number of characters, for a message.
+func Clip(text string, limit int) string {
+	n := 0
+	for i := range text {
+		if n++; n > limit {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
 // IsText reports whether a document that starts with prefix can be displayed on
 // a terminal. A prefix of some hundred bytes gives a reliable result. IsText
 // returns false if prefix contains a control character that does not occur in

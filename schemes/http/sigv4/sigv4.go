@@ -51,7 +51,8 @@ func Parse(text string) (o Options, err error) {
 // Middleware returns a middleware that replaces the credential of each http and
 // https request by a signature. Only requests to the origin for which the
 // credential was entered are signed. After a redirect to another origin, requests
-// have no credential, also if [fetch.Options].RedirectLogin has one. The
+// have no credential, also if [fetch.Options].RedirectLogin has one, unless
+// LocationTrusted of the [fetch.Policy] is set. The
 // middleware must be the innermost one, because a signature is valid for some
 // minutes.
 //

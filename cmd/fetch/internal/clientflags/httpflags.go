@@ -235,7 +235,7 @@ func (f *CookieFlags) readFile(jar *http.Jar, name string) error {
 		return nil
 	}
 	if err := jar.Read(file, time.Now()); err != nil {
-		return fetch.Local.With(err)
+		return fetch.Local.Errorf("%s: %w", name, err)
 	}
 	if f.junkSession {
 		jar.EndSession()

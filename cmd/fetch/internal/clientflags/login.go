@@ -237,10 +237,13 @@ func (l *Logins) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential,
 	return nil, nil
 }
 
+// maxRealm is the number of characters of a realm that a prompt shows.
+const maxRealm = 100
+
 // prompt reads a user name and a password from the terminal.
 func (l *Logins) prompt(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
 	fmt.Fprintf(l.Stderr, "%s port %d requires a login (%s)\n", tty.Escape(c.Origin.Host), c.Origin.Port,
-		tty.Escape(c.Realm))
+		tty.Escape(tty.Clip(c.Realm, maxRealm)))
 	user := c.User
 	if user == "" {
 		fmt.Fprint(l.Stderr, "User: ")

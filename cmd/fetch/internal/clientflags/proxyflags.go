@@ -205,6 +205,9 @@ func (f *proxyFlags) environment(getenv func(string) string, proxy string) func(
 // configure sets the credentials, header fields and TLS options of the proxy p.
 func (f *proxyFlags) configure(p fetch.Proxy) (_ fetch.Proxy, err error) {
 	p.Tunnel = f.tunnel
+	if f.negotiator != nil && strings.HasPrefix(p.URL.Scheme(), "socks") {
+		return p, fetch.Unsupported.Errorf("--proxy-negotiate works only with http and https proxies: %s", p.URL)
+	}
 	if f.user != "" {
 		if p.URL, err = withUser(p.URL, f.user); err != nil {
 			return p, fetch.Usage.With(err)

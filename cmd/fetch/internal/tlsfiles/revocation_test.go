@@ -4,14 +4,19 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"encoding/pem"
 	"math/big"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/anyurl/fetch/fetch"
 )
 
 // An issuer is a certificate authority that signs certificates, lists and OCSP
@@ -133,6 +138,13 @@ func TestDamagedLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := string(pem.EncodeToMemory(&pem.Block{Type: "X509 CRL", Bytes: der}))
+	file := filepath.Join(t.TempDir(), "list")
+	if err := os.WriteFile(file, der, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if check, err := crlCheck(file); err != nil || fetch.FaultOf(check(tls.ConnectionState{})) != fetch.TLS {
+		t.Errorf("a certificate without an issuer is accepted: %v", err)
+	}
 	key := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw}))
 	for _, c := range []struct {
 		name, text string

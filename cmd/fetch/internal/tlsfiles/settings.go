@@ -163,7 +163,10 @@ func (s Settings) addChecks(c *tls.Config) error {
 		}
 		checks = append(checks, revoked)
 	}
-	if s.Status && !s.Insecure {
+	switch {
+	case s.Status && s.Insecure:
+		return fetch.Usage.Errorf("--insecure excludes --cert-status, which needs a verified certificate")
+	case s.Status:
 		checks = append(checks, statusCheck)
 	}
 	if checks == nil {
