@@ -152,8 +152,8 @@ func TestPlaintext(t *testing.T) {
 		replies []string
 		notes   []string
 	}{
-		{"no TLS", scheme.TLSDefault, []string{done(1, 1, 0, ""), done(2, 5, 0, "")}, []string{"the password was sent in plaintext"}},
-		{"StartTLS rejected", scheme.TLSWanted, []string{done(1, 24, 52, ""), done(2, 1, 0, ""), done(3, 5, 0, "")},
+		{"no TLS", scheme.TLSDefault, []string{done(1, 1, 0, ""), entry(2, "dc=x", "a", "b") + done(2, 5, 0, "")}, []string{"the password was sent in plaintext"}},
+		{"StartTLS rejected", scheme.TLSWanted, []string{done(1, 24, 52, ""), done(2, 1, 0, ""), entry(3, "dc=x", "a", "b") + done(3, 5, 0, "")},
 			[]string{"the connection is not encrypted: ", "the password was sent in plaintext"}},
 	} {
 		n := faultnet.NewNetwork(t)
