@@ -12,7 +12,7 @@ import (
 type parameters struct {
 	part  string       // number of the part of a message, or ""
 	order render.Order // order of a listing
-	page  int          // number of the page of a listing, from 1; 0 means 1
+	page  int          // number of the page of a listing, from 2; 0 means the first page
 	first bool         // only the first lines of a text, as a preview
 	key   string       // token of a link in an archived page, or ""
 }
@@ -41,7 +41,9 @@ func parseParameters(text string) (p parameters, ok bool) {
 			p.order, ok = render.ParseOrder(value)
 		case "page":
 			n, err := strconv.ParseUint(value, 10, 24)
-			p.page, ok = int(n), err == nil && n > 0
+			if p.page, ok = int(n), err == nil && n > 0; n == 1 {
+				p.page = 0
+			}
 		default:
 			ok = false
 		}
