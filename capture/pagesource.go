@@ -81,6 +81,9 @@ func (s *PageSource) Of(r *http.Request, u uri.URI) *fetch.Source {
 	return document.source(u)
 }
 
+// IsPage reports whether from is the page itself, as Of returns it.
+func (s *PageSource) IsPage(from *fetch.Source) bool { return from == &s.page }
+
 // Document returns the document with the URL u as the source of its links. It is
 // the page itself if u has the server of the page.
 func (s *PageSource) Document(u uri.URI) *fetch.Source {

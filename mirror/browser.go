@@ -40,7 +40,8 @@ const (
 	maxBodies = 64 << 20 // bytes of the bodies of all requests of a page
 
 	maxHeads     = 24 << 20 // memory for the heads of the requests and responses of a page
-	headCopies   = 3        // copies of the head of a response in an exchange
+	headCopies   = 3        // copies of the head of a request or a response in an exchange
+	exchangeSize = 2 << 10  // memory for an exchange without heads
 	maxLinkBytes = 4 << 20  // bytes of the links that scripts of a page open
 )
 
@@ -53,6 +54,18 @@ type openedPage struct {
 	extra      []*capture.Exchange // exchanges that are recorded without an object of their own
 	copies     []browser.Copy
 	failed     bool // if true, the browser could not open or read the page
+}
+
+// extraBytes returns the size of the objects and copies that are recorded without an
+// object of their own, and of the bodies that the page sent with them.
+func (p *openedPage) extraBytes() (n int64) {
+	for _, x := range p.extra {
+		n += x.Size + x.Request.Outgoing.Size
+	}
+	for _, k := range p.copies {
+		n += int64(len(k.Data))
+	}
+	return n
 }
 
 // free releases the memory and the temporary files of p.
@@ -89,7 +102,10 @@ func (c *crawl) prepareForBrowser(v *visit, req *fetch.Request) {
 		req.IfNot = ""
 	}
 	req.Header = append(req.Header, fetch.Field{Name: "User-Agent", Value: c.o.Browser.UserAgent()})
-	from, _ := uri.Parse(v.meta.From) // is zero for a seed
+	from, err := uri.Parse(v.meta.From) // is zero for a seed
+	if err != nil && v.meta.From != "" {
+		from = Stranger(v.url).URL
+	}
 	if cookies := c.o.Browser.Cookies(v.url, browser.RelationOf(v.url, from, v.meta.Requisite)); cookies != "" {
 		req.Header = append(req.Header, fetch.Field{Name: "Cookie", Value: cookies})
 	}
@@ -202,10 +218,10 @@ func (h *pageHandler) source(r *http.Request, u uri.URI) (*fetch.Source, error) 
 	if body > maxBody || h.bodies.Add(body) > maxBodies {
 		return nil, fetch.TooLarge.Errorf("a request of the page has a body of more than %d bytes, or all requests have more than %d", maxBody, maxBodies)
 	}
-	size := int64(len(u.Unredacted()))
+	size := int64(exchangeSize + len(u.Unredacted()))
 	for name, values := range r.Header {
 		for _, value := range values {
-			size += int64(len(name) + len(value))
+			size += int64(len(name) + len(value) + headCopies*fieldMemory)
 		}
 	}
 	if h.heads.Add(size) > maxHeads {
@@ -217,7 +233,7 @@ func (h *pageHandler) source(r *http.Request, u uri.URI) (*fetch.Source, error) 
 // responded counts the head of a response, which stays in memory until the end of
 // the visit.
 func (h *pageHandler) responded(x *capture.Exchange) {
-	h.heads.Add(int64(headCopies * len(x.Response.Head)))
+	h.heads.Add(headCopies * sizeOfHead(x.Response))
 	h.sources.Responded(x)
 }
 

@@ -45,9 +45,14 @@ func TestBrowserMemory(t *testing.T) {
 	large := strings.Repeat("x", 50_000)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		if r.URL.Path == "/heads" {
+		switch r.URL.Path {
+		case "/heads":
 			for i := range 4 {
 				w.Header().Set("X-"+strconv.Itoa(i), large)
+			}
+		case "/fields":
+			for i := range 400 {
+				w.Header().Set("X"+strconv.Itoa(i), "")
 			}
 		}
 	}))
@@ -59,6 +64,11 @@ func TestBrowserMemory(t *testing.T) {
 		{"heads of responses", func(ctx context.Context, b *fakeBrowser, v *browser.Visit) {
 			for i := range 400 {
 				b.get(ctx, v.Handler, "GET", s.URL+"/heads?"+strconv.Itoa(i), "", v.URL)
+			}
+		}},
+		{"short fields", func(ctx context.Context, b *fakeBrowser, v *browser.Visit) {
+			for i := range 2500 {
+				b.get(ctx, v.Handler, "GET", s.URL+"/fields?"+strconv.Itoa(i), "", v.URL)
 			}
 		}},
 		{"URLs of requests", func(ctx context.Context, b *fakeBrowser, v *browser.Visit) {

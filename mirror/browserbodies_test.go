@@ -3,10 +3,12 @@ package mirror_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/capture/browser"
+	"github.com/anyurl/fetch/mirror"
 )
 
 // A postingBrowser is a fakeBrowser whose page posts bodies. It records the codes of
@@ -44,5 +46,25 @@ func TestBrowserBodies(t *testing.T) {
 	}
 	if posts := strings.Count(strings.Join(seen(), "\n"), "POST /form"); posts != 4 || len(b.codes) != 6 {
 		t.Errorf("%d requests were sent, codes %v", posts, b.codes)
+	}
+}
+
+// TestBrowserBytes checks that Limits.Bytes counts what pages request, also if it is
+// no object.
+func TestBrowserBytes(t *testing.T) {
+	site, _, seen := browserSite(t)
+	body := strings.Repeat("x", 1000)
+	next := func(path string) []browser.Frame {
+		return []browser.Frame{{URL: site.URL + "/", HTML: `<a href="` + path + `">`}}
+	}
+	o := options(t, site.URL+"/")
+	o.Browser = &fakeBrowser{
+		requests: map[string][]string{"/": {"POST " + site.URL + "/form " + body}, "/second": {"POST " + site.URL + "/form " + body + "2"}},
+		frames:   map[string][]browser.Frame{"/": next("/second"), "/second": next("/third")},
+	}
+	o.Limits.Bytes = 1500
+	sum, err := mirror.Run(t.Context(), o)
+	if slices.Contains(seen(), "GET /third") || !slices.Contains(seen(), "GET /") || sum.Pending == 0 {
+		t.Errorf("requests %q, summary %+v, %v", seen(), sum, err)
 	}
 }

@@ -36,6 +36,10 @@ func (c *crawl) addExchanges(ctx context.Context, v *visit, exchanges []*capture
 		case known[id], w.item.Key.IsZero(), limit > 0 && x.Size > limit:
 			x.Free()
 			continue
+		case w.err != nil && !p.sources.IsPage(x.Request.From): // the page itself may request the URL
+			x.Free()
+			failed++
+			continue
 		case w.err != nil:
 		case x.Err != nil:
 			x.Free()

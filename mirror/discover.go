@@ -105,9 +105,12 @@ func (d *discovery) readObject(open func() (io.ReadCloser, error)) error {
 // frames.
 func (d *discovery) readFrames() {
 	page := &fetch.Source{URL: d.v.url, Peer: d.peer}
-	for _, f := range d.v.page.frames {
+	d.media = media.TrimParameters(d.media) + "; charset=utf-8" // the browser has converted the text
+	for i, f := range d.v.page.frames {
 		base, source := d.c.sourceOf(d.v, f)
-		d.setSource(source)
+		if d.setSource(source); i == 1 {
+			d.media, d.header = "text/html; charset=utf-8", nil // those of the page do not apply to its frames
+		}
 		d.readLinks(base, strings.NewReader(f.HTML))
 	}
 	for _, l := range d.v.page.links {

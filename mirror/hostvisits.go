@@ -143,7 +143,7 @@ func (h *hostWorker) collect(v *visit) error {
 		v.exclude(reason)
 	}
 	if v.page != nil {
-		h.c.tally.countCompanions(v.page.companions)
+		h.c.tally.countPage(v.page)
 	}
 	if until := h.c.outages.pauseUntil(v); !until.IsZero() {
 		h.collected.blocked = until

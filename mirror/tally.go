@@ -118,12 +118,13 @@ func (t *tally) count(v *visit) (reason string, err error) {
 	return "", nil
 }
 
-// countCompanions adds the objects that a page requested in a browser to the
-// totals. They do not reach a limit themselves, so that the page is complete.
-func (t *tally) countCompanions(all []*visit) {
+// countPage adds what a page requested in a browser to the totals. It does not
+// reach a limit itself, so that the page is complete.
+func (t *tally) countPage(p *openedPage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, w := range all {
+	t.own.Bytes += p.extraBytes()
+	for _, w := range p.companions {
 		if !countsAsFile(w) {
 			continue
 		}

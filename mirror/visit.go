@@ -145,14 +145,9 @@ func (v *visit) redirects() bool {
 func (v *visit) heldBytes() int64 {
 	n := v.size
 	if v.page != nil {
+		n += v.page.extraBytes()
 		for _, w := range v.page.companions {
 			n += w.size
-		}
-		for _, x := range v.page.extra {
-			n += x.Size + x.Request.Outgoing.Size
-		}
-		for _, k := range v.page.copies {
-			n += int64(len(k.Data))
 		}
 	}
 	return n
@@ -184,11 +179,14 @@ func (v *visit) reserveHeads() bool {
 	return true
 }
 
+// fieldMemory is the memory for a header field without its text, in bytes.
+const fieldMemory = 32
+
 func sizeOfHead(resp *fetch.Response) int64 {
 	if resp == nil {
 		return 0
 	}
-	return int64(len(resp.Head))
+	return int64(len(resp.Head) + fieldMemory*len(resp.Header))
 }
 
 // free releases the memory and the temporary files of v.
