@@ -5,6 +5,7 @@ package cdp
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,9 +14,16 @@ import (
 	"sync"
 )
 
-// MaxMessage is the maximum size of a message in bytes. Longer messages are
-// discarded, because a page can influence the messages of its browser.
-const MaxMessage = 32 << 20
+// MaxMessage is the maximum size of a reply, and maxEvent that of an event, in bytes.
+// Longer messages are discarded, because a page can influence the messages of its
+// browser. An event can contain the body of a request.
+const (
+	MaxMessage = 32 << 20
+	maxEvent   = 4 << 20
+)
+
+// replyStart is the start of each reply of Chromium.
+const replyStart = `{"id":`
 
 // An Event is a message of the browser that answers no call.
 type Event struct {
@@ -123,13 +131,15 @@ func (c *Conn) read(r *bufio.Reader) error {
 	}
 }
 
-// readMessage reads the next message. It returns nil for a message that exceeds
-// MaxMessage.
+// readMessage reads the next message. It returns nil for a message that is too long.
 func readMessage(r *bufio.Reader) (text []byte, err error) {
-	tooLong := false
+	tooLong, limit := false, maxEvent
 	for {
 		part, err := r.ReadSlice(0)
-		if len(text)+len(part) > MaxMessage {
+		if len(text) == 0 && bytes.HasPrefix(part, []byte(replyStart)) {
+			limit = MaxMessage
+		}
+		if len(text)+len(part) > limit {
 			text, tooLong = nil, true
 		}
 		if !tooLong {

@@ -60,6 +60,10 @@ func TestCall(t *testing.T) {
 			return "not JSON\x00" + `{"id":999,"result":{}}` + "\x00" + `{"id":` + string(text) + `,"result":{}}` + "\x00"
 		case "long":
 			return `"` + strings.Repeat("x", MaxMessage) + `"` + "\x00" + `{"id":` + string(text) + `,"result":{"value":2}}` + "\x00"
+		case "long event":
+			return `{"method":"x","params":"` + strings.Repeat("x", maxEvent) + `"}` + "\x00" + `{"id":` + string(text) + `,"result":{"value":3}}` + "\x00"
+		case "long reply":
+			return `{"id":` + string(text) + `,"result":{"text":"` + strings.Repeat("x", maxEvent) + `","value":4}}` + "\x00"
 		case "silent":
 			return ""
 		}
@@ -79,10 +83,13 @@ func TestCall(t *testing.T) {
 	if e := <-events; e.Session != "S" || e.Method != "Page.loaded" {
 		t.Errorf("event: %+v", e)
 	}
-	for _, method := range []string{"garbage", "long"} {
+	for _, method := range []string{"garbage", "long", "long event", "long reply"} {
 		if err := c.Call(t.Context(), "", method, nil, nil); err != nil {
 			t.Errorf("%s: %v", method, err)
 		}
+	}
+	if len(events) > 0 {
+		t.Errorf("a long event was not discarded: %.100q", <-events)
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
