@@ -28,7 +28,7 @@ var textServices = []uint16{
 
 // amplifiers lists the UDP ports of services that send many datagrams in
 // response to one.
-var amplifiers = []uint16{53, 123, 161, 1900, 5353, 11211}
+var amplifiers = []uint16{53, 123, 161, 1434, 1900, 3283, 3702, 5351, 5353, 5683, 11211}
 
 // A PortRule allows a port that the Policy denies by default.
 type PortRule struct {

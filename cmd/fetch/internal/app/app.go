@@ -3,6 +3,7 @@ package app
 
 import (
 	"io"
+	"os"
 	"slices"
 	"sync"
 
@@ -15,12 +16,13 @@ import (
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	tree := sync.OnceValue(func() *command.Tree { return Commands(new(console.Streams)) })
 	groups := groupsOf(args, func(group []string) bool { return tree().AwaitsValue(group) })
+	logs := map[string]*os.File{}
 	if len(groups) == 1 {
-		return run(args, stdin, stdout, stderr)
+		return run(args, stdin, stdout, stderr, logs)
 	}
 	var tally console.Tally
 	for _, group := range groups {
-		code := run(group, stdin, stdout, stderr)
+		code := run(group, stdin, stdout, stderr, logs)
 		if code > 128 {
 			return code // a signal ends all groups
 		}
@@ -30,8 +32,8 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // run executes one command.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	std := &console.Streams{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer, logs map[string]*os.File) int {
+	std := &console.Streams{Stdin: stdin, Stdout: stdout, Stderr: stderr, Logs: logs}
 	if len(args) == 0 {
 		return greet(std)
 	}

@@ -5,18 +5,26 @@ import (
 	"strings"
 )
 
-// globalFlags are the flags that apply to all groups of --next, as in curl. They
-// have no value.
+// globalFlags are the flags without a value that apply to all groups of --next, as
+// in curl.
 var globalFlags = []string{"--silent", "--show-error", "--verbose", "--no-config", "--error-json", "--no-progress-meter", "--trace-time"}
+
+// globalFiles are the flags for files of messages, which apply to all groups too.
+var globalFiles = []string{"--stderr", "--trace-ascii", "--trace"}
 
 // globalLetters are the letters of these flags. A later command can use such a
 // letter for another flag.
 var globalLetters = map[rune]string{'s': "--silent", 'S': "--show-error", 'v': "--verbose", 'q': "--no-config"}
 
-// globalFlagsOf returns the flags for all groups in an argument such as -sS.
-func globalFlagsOf(arg string) (flags []string) {
-	if slices.Contains(globalFlags, arg) {
+// globalFlagsOf returns the flags for all groups in an argument such as -sS. The
+// next argument can be the value of a flag.
+func globalFlagsOf(arg, next string) (flags []string) {
+	name, _, hasValue := strings.Cut(arg, "=")
+	switch {
+	case slices.Contains(globalFlags, arg), hasValue && slices.Contains(globalFiles, name):
 		return []string{arg}
+	case slices.Contains(globalFiles, arg):
+		return []string{arg, next}
 	}
 	letters, ok := strings.CutPrefix(arg, "-")
 	if !ok {
@@ -45,7 +53,11 @@ func groupsOf(args []string, awaitsValue func(group []string) bool) [][]string {
 	var global []string
 	for i, arg := range args {
 		last := len(groups) - 1
-		flags := globalFlagsOf(arg)
+		next := ""
+		if i+1 < len(args) {
+			next = args[i+1]
+		}
+		flags := globalFlagsOf(arg, next)
 		divides := arg == "--next" || arg == "-:"
 		switch special := divides || arg == "--" || flags != nil; {
 		case special && awaitsValue(groups[last]):

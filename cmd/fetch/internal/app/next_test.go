@@ -17,6 +17,8 @@ func TestGroups(t *testing.T) {
 	for _, c := range []struct{ oddity, args, want string }{
 		{"no --next", "-s a", "-s a"},
 		{"global flags", "-sS -o x a --next -o y b", "-sS -o x a|--silent --show-error -o y b"},
+		{"files of messages", "--stderr e a --next b -: --trace-ascii=t c -: d", "--stderr e a|--stderr e b|--stderr e --trace-ascii=t c|--stderr e --trace-ascii=t d"},
+		{"value like a file of messages", "-A --stderr a --next b", "-A --stderr a|b"},
 		{"short form", "-v a -: b -: c", "-v a|--verbose b|--verbose c"},
 		{"other flags are not global", "-I --retry 2 a --next b", "-I --retry 2 a|b"},
 		{"arguments after --", "a -- --next b", "a -- --next b"},
@@ -37,6 +39,30 @@ func TestGroups(t *testing.T) {
 		}
 		if want := strings.Split(c.want, "|"); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %q, want %q", c.oddity, got, want)
+		}
+	}
+}
+
+// TestSharedLog checks that groups add their messages to one file.
+func TestSharedLog(t *testing.T) {
+	for _, c := range []struct{ oddity, second string }{
+		{"inherited", ""},
+		{"the same file again", "--stderr log "},
+	} {
+		t.Chdir(t.TempDir())
+		var out, stderr strings.Builder
+		args := strings.Fields("--stderr log --trace-ascii log file:///missing/first --next " + c.second + "file:///missing/second")
+		if code := Run(args, strings.NewReader(""), &out, &stderr); code != 8 || stderr.Len() > 0 {
+			t.Errorf("%s: exit code %d, %s", c.oddity, code, &stderr)
+		}
+		text, err := os.ReadFile("log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"first", "second"} {
+			if n := strings.Count(string(text), "get file:///missing/"+name+":"); n != 1 {
+				t.Errorf("%s: %d errors of the %s group in %s", c.oddity, n, name, text)
+			}
 		}
 	}
 }

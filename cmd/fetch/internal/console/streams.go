@@ -28,6 +28,10 @@ type Streams struct {
 	messageFlags
 
 	Interrupts Interrupts
+
+	// Logs contains the open files of --stderr and --trace-ascii by their names. The
+	// groups of --next share it. If it is nil, each command opens its files.
+	Logs map[string]*os.File
 }
 
 // messageFlags are the flags that select the messages on standard error.
@@ -69,9 +73,9 @@ func (s *Streams) OpenTrace() error {
 	case "-":
 		s.Stderr = s.Stdout
 	default:
-		file, err := os.OpenFile(s.errorName, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		file, err := s.openLog(s.errorName)
 		if err != nil {
-			return fetch.Local.With(err)
+			return err
 		}
 		s.Stderr = file
 	}
@@ -82,12 +86,27 @@ func (s *Streams) OpenTrace() error {
 		s.traceTo = s.Stdout
 		return nil
 	}
-	file, err := os.OpenFile(s.traceName, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := s.openLog(s.traceName)
 	if err != nil {
-		return fetch.Local.With(err)
+		return err
 	}
 	s.traceTo = file
 	return nil
+}
+
+// openLog returns the file of Logs with a name. If there is none, it creates one.
+func (s *Streams) openLog(name string) (*os.File, error) {
+	if file := s.Logs[name]; file != nil {
+		return file, nil
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fetch.Local.With(err)
+	}
+	if s.Logs != nil {
+		s.Logs[name] = file
+	}
+	return file, nil
 }
 
 // Print writes a line of text to standard output.
