@@ -322,7 +322,7 @@ func (w *walk) serialize(raw []byte, e *element, changes []attribute, closed boo
 func isPlainName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
-		if !isLetter(c) && c != ':' && c != '_' && c != '-' && (i == 0 || (c < '0' || c > '9') && c != '.') {
+		if !isLetter(c) && c != ':' && c != '_' && (i == 0 || (c < '0' || c > '9') && c != '.' && c != '-') {
 			return false
 		}
 	}

@@ -28,6 +28,9 @@ func (r *renderer) table(lines []string) {
 			rows[i] = append(rows[i], nil)
 		}
 	}
+	if len(rows) == 0 { // only separators
+		return
+	}
 	if header && emptyRow(rows[0]) {
 		rows, header = rows[1:], false
 	}
