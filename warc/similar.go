@@ -8,8 +8,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxSimilar is the maximum number of index lines that similar reads.
-const maxSimilar = 5000
+// Limits for the index lines that similar reads.
+const (
+	maxSimilar      = 5000
+	maxSimilarBytes = 4 << 20 // of their keys
+)
 
 // similar returns the index line that answers req if no line has its key. It has
 // the same method, path and names of parameters, and as many equal values of
@@ -28,15 +31,19 @@ func (a *Archive) similar(ctx context.Context, req *fetch.Request) (best Line, o
 		return best, false, err
 	}
 	want := strings.Split(query, "&")
-	near, most, read := nearest{Archive: a}, -1, 0
+	near, most, read, size := nearest{Archive: a}, -1, 0, 0
 	for l, err := range a.lookupPrefix(path + "?" + nameOf(want[0])) {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return best, false, err
 		}
-		if read++; read > maxSimilar {
+		read, size = read+1, size+len(l.Key)
+		if read > maxSimilar || size > maxSimilarBytes {
 			break
 		}
 		_, query, _ := strings.Cut(l.Key, "?")
+		if strings.Count(query, "&") != len(want)-1 {
+			continue
+		}
 		equal := equalParameters(want, strings.Split(query, "&"))
 		if equal > most || equal == most && equal >= 0 && near.compare(l, best) < 0 {
 			best, most, ok = l, equal, true

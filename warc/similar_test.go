@@ -93,3 +93,36 @@ func answerTo(t *testing.T, a *Archive, method, url, body string) string {
 	}
 	return string(got)
 }
+
+// TestSimilarLimit checks that a search does not read many long lines of an index
+// from a stranger.
+func TestSimilarLimit(t *testing.T) {
+	const long = 60_000
+	for _, c := range []struct {
+		lines int // long lines before the one that matches
+		want  string
+	}{{maxSimilarBytes / long / 2, "found"}, {maxSimilarBytes/long + 1, ""}} {
+		dir := testFolder(t)
+		w := testWriter(t, dir, testOptions())
+		write := func(query string) string {
+			of := Capture{URL: uri.MustParse("http://h.example/a?" + query), Date: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+			return mustWrite(t, w, of.Response(text("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nfound")))[0].File
+		}
+		for i := range c.lines {
+			write(fmt.Sprintf("id=%d&%s", i, strings.Repeat("p", long)))
+		}
+		file := write("id=x&last=1")
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		a, err := Open(dir.Name() + "/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		a.Similar = true
+		if got := answerTo(t, a, "GET", "http://h.example/a?id=y&last=1", ""); got != c.want {
+			t.Errorf("%d long lines: %q, want %q", c.lines, got, c.want)
+		}
+	}
+}

@@ -22,12 +22,13 @@ func (s *Site) serveCapture(w http.ResponseWriter, r *http.Request, n name, u ur
 	w.Header().Set("Content-Security-Policy", s.contentPolicy(n))
 	w.Header().Set("Referrer-Policy", "same-origin")
 	s.allowOrigin(w, r, n)
-	req, err := requestOf(r, u)
+	req, release, err := s.posts.requestOf(r, u)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "The body of the request cannot be read.")
+		refusePost(w, err)
 		return
 	}
 	resp, err := find(r.Context(), n.archive.Source, n.time, true, req)
+	release()
 	if err != nil {
 		missing(w, err)
 		return

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -28,9 +29,35 @@ func find(ctx context.Context, a *warc.Archive, at time.Time, similar bool, req 
 	return source.Schemes(fetch.Scheme{Name: req.URL.Scheme()})[0].Open(fetch.Env{}).Do(ctx, req)
 }
 
-// maxPosted is the number of bytes of the body of a request that select a
-// capture.
-const maxPosted = 1 << 20
+// Limits for the bodies of requests, which select captures.
+const (
+	maxPosted = 1 << 20  // bytes of a body that are read
+	maxPosts  = 16 << 20 // bytes of all bodies in memory
+)
+
+// A postBudget counts the bytes of the bodies in memory. The zero value is ready to
+// use. It is safe for concurrent use.
+type postBudget struct{ used atomic.Int64 }
+
+// requestOf returns the request for the capture of u that answers r. The caller calls
+// release after it has found the capture. If the bodies of other requests need too
+// much memory, the error is errBusy.
+func (b *postBudget) requestOf(r *http.Request, u uri.URI) (req *fetch.Request, release func(), err error) {
+	size := int64(maxPosted)
+	if r.ContentLength >= 0 {
+		size = min(size, r.ContentLength)
+	}
+	release = func() { b.used.Add(-size) }
+	if b.used.Add(size) > maxPosts {
+		release()
+		return nil, nil, errBusy
+	}
+	if req, err = requestOf(r, u); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return req, release, nil
+}
 
 // requestOf returns the request for the capture of u that answers r.
 func requestOf(r *http.Request, u uri.URI) (*fetch.Request, error) {

@@ -13,6 +13,8 @@ import (
 // archived pages.
 type Proxy struct {
 	Archives []Archive // the first one with a capture answers; its field Time selects the capture
+
+	posts postBudget
 }
 
 // ServeHTTP sends the capture that answers a request.
@@ -26,12 +28,13 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.start(w, r)
 		return
 	}
-	req, err := requestOf(r, u.WithoutFragment())
+	req, release, err := p.posts.requestOf(r, u.WithoutFragment())
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "The body of the request cannot be read.")
+		refusePost(w, err)
 		return
 	}
 	resp, err := p.findAny(r.Context(), req)
+	release()
 	if err != nil {
 		p.permitOrigin(w, r)
 		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {

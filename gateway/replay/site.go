@@ -48,6 +48,7 @@ type Site struct {
 	schemes  map[string]fetch.Scheme
 	hosts    hostTable
 	texts    *textBudget
+	posts    postBudget
 	slots    chan struct{} // limits the number of running requests
 	errorLog *log.Logger
 }

@@ -70,7 +70,8 @@ func (t *textBudget) give(n int) {
 	t.freed = make(chan struct{})
 }
 
-// errBusy means that clients have not read enough texts within textWait.
+// errBusy means that clients have not read enough texts within textWait, or that too
+// many bodies of requests are in memory.
 var errBusy = errors.New("too many texts are in memory")
 
 // read reads the body of resp, of at most maxModule bytes, and changes it. It
@@ -98,6 +99,15 @@ func (t *textBudget) change(text []byte, f func([]byte) []byte) []byte {
 	t.places <- struct{}{}
 	defer func() { <-t.places }()
 	return f(text)
+}
+
+// refusePost sends an error after an error of requestOf.
+func refusePost(w http.ResponseWriter, err error) {
+	if errors.Is(err, errBusy) {
+		refuseBusy(w)
+		return
+	}
+	refuse(w, http.StatusBadRequest, "The body of the request cannot be read.")
 }
 
 // refuseBusy sends an error after errBusy.
