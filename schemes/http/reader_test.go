@@ -88,6 +88,7 @@ func FuzzReader(f *testing.F) {
 		"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\nhello",
 		"HTTP/1.1 200 OK\r\nContent-Length:\r\n 5\r\n\r\nhello",
 		"HTTP/1.1 200 OK\r\nContent-Length : 5\r\n\r\nhello",
+		"HTTP/1.1 200 OK\r\nA\r\n 5:ontent-Length: 5\r\n\r\nhello!",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello!",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n00000000000000005\r\nhello\r\n0\r\n\r\n",

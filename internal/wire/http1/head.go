@@ -162,14 +162,19 @@ func ParseHead[F Field](r *Rules, head string) (s Status, fields []F, err error)
 }
 
 // Unfold joins header fields that are folded over several lines (RFC 9112 5.2).
-// It also reports whether text contains a folded field.
+// It also reports whether text contains a folded field. A line that follows one
+// without a colon stays, because only values can be folded.
 func Unfold(text string) (unfolded string, folded bool) {
 	if !strings.Contains(text, "\n ") && !strings.Contains(text, "\n\t") {
 		return text, false
 	}
 	out := make([]byte, 0, len(text))
+	hasValue := false // the start of the current field has a colon
 	for line := range strings.Lines(text) {
-		if len(out) > 0 && isBlank(line[0]) {
+		switch continues := len(out) > 0 && isBlank(line[0]); {
+		case !continues:
+			hasValue = strings.Contains(line, ":")
+		case hasValue:
 			out = bytes.TrimRight(out, " \t\r\n")
 			line = strings.TrimLeft(line, " \t")
 			if line != "" && line != "\n" && line != "\r\n" {

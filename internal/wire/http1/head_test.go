@@ -172,6 +172,10 @@ func TestUnfold(t *testing.T) {
 	if want := "A: 1" + strings.Repeat(" x", 10_000) + "\r\n"; got != want {
 		t.Errorf("got %.100q", got)
 	}
+	const name = "A\r\n 1: 2\r\n 3\r\nB: 4\r\n"
+	if got, _ := Unfold(name + " 5\r\n"); got != strings.TrimSuffix(name, "\r\n")+" 5\r\n" {
+		t.Errorf("folded name: got %q", got)
+	}
 }
 
 // FuzzHead checks that a head that one mode accepts has the same result in all
