@@ -251,7 +251,7 @@ func (b *builder) add(ctx context.Context, l warc.Line, title, text string) erro
 	if !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	if failed != nil || len(l.Timestamp) != len(timestampForm) {
+	if failed != nil || len(l.URL) > maxURL || len(l.Timestamp) != len(timestampForm) {
 		return nil
 	}
 	kind, d, stored := kindOfLine(l), document{title, text}, []byte(text)

@@ -157,15 +157,25 @@ func facet(name byte, value string) string {
 // maxDomains limits the domains of a host that a filter finds.
 const maxDomains = 8
 
+// maxFacet is the maximum length of the value of a facet in bytes, as that of a name
+// in DNS. No filter finds longer values. A search rejects an index with very long
+// words.
+const maxFacet = 255
+
 // facetsOf returns the content of the column facet for a capture.
 func facetsOf(scheme, host string, kind Kind, timestamp string) string {
-	all := []string{facet('s', scheme), facet('k', string(kind)), facet('y', timestamp[:min(4, len(timestamp))])}
+	all := []string{facet('k', string(kind)), facet('y', timestamp[:min(4, len(timestamp))])}
+	if len(scheme) <= maxFacet {
+		all = append(all, facet('s', scheme))
+	}
 	host = strings.ToLower(host)
 	for range maxDomains {
 		if host == "" {
 			break
 		}
-		all = append(all, facet('h', host))
+		if len(host) <= maxFacet {
+			all = append(all, facet('h', host))
+		}
 		_, host, _ = strings.Cut(host, ".")
 	}
 	return strings.Join(all, " ")

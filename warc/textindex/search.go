@@ -77,7 +77,11 @@ type docRow struct {
 	file, timestamp, url string
 }
 
-// columns are the columns of a docRow. A forged index can have long values, which
+// maxURL is the maximum length of a URL in the index, in bytes. The texts of longer
+// URLs are left out.
+const maxURL = 65536
+
+// columns are the columns of a docRow, with at most maxURL characters of a URL. A forged index can have long values, which
 // no capture has.
 const columns = "id, offset, substr(file, 1, 4096), substr(timestamp, 1, 32), substr(url, 1, 65536)"
 

@@ -318,3 +318,23 @@ func FuzzQuery(f *testing.F) {
 		}
 	})
 }
+
+// TestLongURLs checks that captures with long URLs do not make an index unusable.
+func TestLongURLs(t *testing.T) {
+	long := strings.Repeat("a", 40_000)
+	for _, c := range []struct {
+		name, url string
+		hits      int
+	}{
+		{"host", "http://" + long + ".example/", 2},
+		{"URL longer than the limit", "http://h.example/" + long + long, 1},
+	} {
+		x, _ := open(t, write(t, t.TempDir(), "a.warc", []sample{
+			{"20240101", c.url, "", page("<p>rocket")}, {"20240101", "http://h.example/page", "", page("<p>rocket")},
+		}))
+		r, err := x.Search(t.Context(), textindex.Query{Words: "rocket"})
+		if err != nil || len(r.Hits) != c.hits || r.Stale > 0 {
+			t.Errorf("%s: %d hits and %d stale ones, want %d, %v", c.name, len(r.Hits), r.Stale, c.hits, err)
+		}
+	}
+}
