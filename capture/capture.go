@@ -18,6 +18,10 @@ import (
 	"github.com/anyurl/fetch/warc/record"
 )
 
+// MaxPageBody is a value of [Handler].MaxRequest for the requests of a page in a
+// browser, which nobody can supervise.
+const MaxPageBody = 16 << 20
+
 // A Handler sends the requests of a program and records them. The fields Client
 // and Store are required. The fields must not be changed after the first
 // request. A Handler is safe for concurrent use.

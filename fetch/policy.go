@@ -27,7 +27,7 @@ type Policy struct {
 	Addresses       []netip.Prefix // addresses allowed in URLs that the user entered, including metadata services
 	WebPorts        bool           // for http and https, block only the ports that browsers block
 	Downgrade       bool           // allow Links.Downgrade, such as links from https to http
-	LocationTrusted bool           // send credentials to all hosts after a redirect within the web or a scheme, and client certificates to all servers
+	LocationTrusted bool           // send credentials after redirects to all hosts, and client certificates to all servers; not from http to another kind of scheme
 
 	// Blocked reports whether connections to an address are forbidden. A
 	// program can use it to protect its own listeners. It also applies to

@@ -36,7 +36,6 @@ const (
 	maxNavigations = 1000 // links that scripts of a page open
 	browserPerHost = 6    // connections of a page to a host, as in browsers
 
-	maxBody   = 16 << 20 // bytes of the body of a request
 	maxBodies = 64 << 20 // bytes of the bodies of all requests of a page
 
 	maxHeads     = 24 << 20 // memory for the heads of the requests and responses of a page
@@ -125,7 +124,7 @@ func (c *crawl) openPage(ctx context.Context, v *visit) error {
 	h.answer = browser.Answer{
 		Response: v.resp, Body: func() (io.ReadSeeker, error) { return v.body.Reader() },
 		Next: &capture.Handler{
-			Client: c.browserClient, Record: c.recordOptions(), MaxRequest: maxBody, From: h.source, Responded: h.responded, Store: h.exchanges.Add,
+			Client: c.browserClient, Record: c.recordOptions(), MaxRequest: capture.MaxPageBody, From: h.source, Responded: h.responded, Store: h.exchanges.Add,
 		},
 	}
 	p := &openedPage{sources: h.sources}
@@ -213,10 +212,10 @@ func (h *pageHandler) source(r *http.Request, u uri.URI) (*fetch.Source, error) 
 	}
 	body := r.ContentLength
 	if body < 0 { // unknown
-		body = maxBody
+		body = capture.MaxPageBody
 	}
-	if body > maxBody || h.bodies.Add(body) > maxBodies {
-		return nil, fetch.TooLarge.Errorf("a request of the page has a body of more than %d bytes, or all requests have more than %d", maxBody, maxBodies)
+	if body > capture.MaxPageBody || h.bodies.Add(body) > maxBodies {
+		return nil, fetch.TooLarge.Errorf("a request of the page has a body of more than %d bytes, or all requests have more than %d", capture.MaxPageBody, maxBodies)
 	}
 	size := int64(exchangeSize + len(u.Unredacted()))
 	for name, values := range r.Header {

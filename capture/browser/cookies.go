@@ -2,7 +2,6 @@ package browser
 
 import (
 	"encoding/json"
-	"net/url"
 	"strings"
 	"time"
 
@@ -26,7 +25,7 @@ const (
 // from, or zero if the user entered u. If part is true, it is for a part of the page.
 func RelationOf(u, from uri.URI, part bool) Relation {
 	switch {
-	case from.IsZero() || siteText(u) == siteText(from):
+	case from.IsZero() || siteOfURI(u) == siteOfURI(from):
 		return SameSite
 	case part:
 		return Embedded
@@ -34,14 +33,8 @@ func RelationOf(u, from uri.URI, part bool) Relation {
 	return Followed
 }
 
-// siteText returns the site of u, or "" if u is no URL of the web.
-func siteText(u uri.URI) string {
-	parsed, err := url.Parse(u.String())
-	if err != nil || parsed.Host == "" {
-		return ""
-	}
-	return siteOf(parsed)
-}
+// siteOfURI returns the site of u.
+func siteOfURI(u uri.URI) string { return siteOf(u.Scheme(), strings.Trim(u.Host(), "[]")) }
 
 // A cookie is a cookie of the profile, as the browser describes it.
 type cookie struct {
@@ -72,7 +65,7 @@ func (c *cookie) belongsTo(u uri.URI, r Relation, now time.Time) bool {
 	switch top := c.PartitionKey.TopLevelSite; {
 	case !matches(c.Domain, c.Path, u), c.Secure && u.Scheme() != "https", c.Expires > 0 && c.Expires < float64(now.Unix()):
 		return false
-	case top != "" && (r == Embedded || top != siteText(u)): // belongs to pages of another site
+	case top != "" && (r == Embedded || top != siteOfURI(u)): // belongs to pages of another site
 		return false
 	}
 	return r == SameSite || c.SameSite == "None" && c.Secure || r == Followed && c.SameSite != "Strict"

@@ -26,6 +26,7 @@ func TestCookies(t *testing.T) {
 		{"none, embedded", `{` + bank + `,"SameSite":"None","Secure":true}`, page, other, true, true},
 		{"none without secure, embedded", `{` + bank + `,"SameSite":"None"}`, page, other, true, false},
 		{"addresses are other sites", `{"Name":"n","Domain":"127.0.0.2","Path":"/"}`, "http://127.0.0.2/", "http://10.0.0.2/", true, false},
+		{"IPv6", `{"Name":"n","Domain":"[::1]","Path":"/","SameSite":"Strict"}`, "http://[::1]:8080/", "http://[::1]/", true, true},
 		{"secure, http", `{` + bank + `,"Secure":true}`, "http://bank.example/", "", false, false},
 		{"expired", `{` + bank + `,"Expires":1000.5}`, page, "", false, false},
 		{"session", `{` + bank + `,"Expires":-1}`, page, "", false, true},

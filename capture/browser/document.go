@@ -2,7 +2,6 @@ package browser
 
 import (
 	"encoding/json"
-	"net/url"
 	"strings"
 )
 
@@ -46,13 +45,15 @@ func (d document) upgrades(first document) bool {
 	return plain && d.NetworkID == first.NetworkID && d.Request.URL == "https:"+rest
 }
 
-// originOf returns the scheme and the host of a URL, or "" if it has no host.
-func originOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return ""
+// originOf returns the start of a URL up to its path. The browser writes the scheme
+// and the host of each URL in the same form.
+func originOf(url string) string {
+	scheme, rest, _ := strings.Cut(url, "://")
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
 	}
-	return u.Scheme + "://" + u.Host
+	return scheme + "://" + rest[:end]
 }
 
 // link passes the member url of the parameters of an event to Visit.Navigate.

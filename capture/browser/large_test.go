@@ -37,3 +37,30 @@ func TestLargeFrames(t *testing.T) {
 		t.Errorf("%d frames with %d bytes, notes %q", len(p.Frames), size, p.Notes)
 	}
 }
+
+// TestLargeCopy opens a page with pictures of noise, whose copy in PDF would need
+// more memory than a copy may have.
+func TestLargeCopy(t *testing.T) {
+	b := open(t, browser.Options{PageIdle: 100 * time.Millisecond, PageTime: time.Minute, Copies: []string{"pdf"}})
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Write([]byte(`<script>for (let i = 0; i < 3; i++) {
+			const c = document.createElement('canvas');
+			c.width = c.height = 2000;
+			document.documentElement.append(c);
+			const picture = c.getContext('2d').createImageData(2000, 2000);
+			for (let k = 0; k < picture.data.length; k += 65536) {
+				crypto.getRandomValues(picture.data.subarray(k, Math.min(k + 65536, picture.data.length)));
+			}
+			for (let k = 3; k < picture.data.length; k += 4) { picture.data[k] = 255; }
+			c.getContext('2d').putImageData(picture, 0, 0);
+		}</script>`))
+	})
+	p, err := b.Visit(t.Context(), &browser.Visit{URL: "https://a.test/", Handler: h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Copies) > 0 || !slices.Contains(p.Notes, "no pdf was made") {
+		t.Errorf("%d copies, notes %q", len(p.Copies), p.Notes)
+	}
+}

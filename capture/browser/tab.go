@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -59,7 +58,7 @@ func (t *tab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer v.end()
-	if isDocument(r) && !v.admits(siteOf(r.URL)) {
+	if isDocument(r) && !v.admits(siteOf(r.URL.Scheme, r.URL.Hostname())) {
 		v.note(fmt.Sprintf("frames were not loaded, because a page has at most %d documents of %d sites", maxDocuments, maxSites))
 		w.WriteHeader(http.StatusNoContent) // the frame stays empty
 		return
@@ -89,16 +88,13 @@ const (
 func isDocument(r *http.Request) bool { return r.Header.Get("Upgrade-Insecure-Requests") != "" }
 
 // siteOf returns the site of a URL: its scheme, and its domain below a public
-// suffix or its IP address.
-func siteOf(u *url.URL) string {
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if net.ParseIP(host) != nil {
-		return u.Scheme + "://" + host
-	}
-	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+// suffix or its IP address. An IPv6 address has no brackets.
+func siteOf(scheme, host string) string {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil && net.ParseIP(host) == nil {
 		host = domain
 	}
-	return u.Scheme + "://" + host
+	return scheme + "://" + host
 }
 
 // admits reports whether the page may request a document of a site, and counts

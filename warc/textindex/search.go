@@ -81,8 +81,8 @@ type docRow struct {
 // URLs are left out.
 const maxURL = 65536
 
-// columns are the columns of a docRow, with at most maxURL characters of a URL. A forged index can have long values, which
-// no capture has.
+// columns are the columns of a docRow, with at most maxURL characters of a URL. A
+// forged index can have long values, which no capture has.
 const columns = "id, offset, substr(file, 1, 4096), substr(timestamp, 1, 32), substr(url, 1, 65536)"
 
 // find returns the rows of the captures for a query, and their number. It returns

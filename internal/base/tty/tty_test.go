@@ -259,3 +259,17 @@ func BenchmarkWriter(b *testing.B) {
 		w.Write(p)
 	}
 }
+
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{"", 2, ""}, {"ab", 2, "ab"}, {"abc", 2, "ab…"}, {"мир", 2, "ми…"}, {"\xff\xfe\xfd", 2, "\xff\xfe…"}, {"a", 0, "…"},
+	} {
+		if got := Clip(c.in, c.limit); got != c.want {
+			t.Errorf("%q, %d: got %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+}

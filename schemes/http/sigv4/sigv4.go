@@ -51,10 +51,9 @@ func Parse(text string) (o Options, err error) {
 // Middleware returns a middleware that replaces the credential of each http and
 // https request by a signature. Only requests to the origin for which the
 // credential was entered are signed. After a redirect to another origin, requests
-// have no credential, also if [fetch.Options].RedirectLogin has one, unless
-// LocationTrusted of the [fetch.Policy] is set. The
-// middleware must be the innermost one, because a signature is valid for some
-// minutes.
+// have no credential, also if [fetch.Options].RedirectLogin has one. If the field
+// LocationTrusted of the [fetch.Policy] is set, they are signed too. The middleware
+// must be the innermost one, because a signature is valid for some minutes.
 //
 // A request for a dav or davs URL with a credential fails with the Fault
 // Unsupported, because its method is not known here and the driver would send the

@@ -10,8 +10,8 @@ import (
 
 // notePartialFile prints a note about the partial file of a transfer that failed
 // with err: that the same command resumes the transfer, that -C - could not
-// keep the file, or that an interrupt has removed the file. The notes of parallel transfers name
-// the file.
+// keep the file, or that an interrupt has removed the file. A note about one of
+// several parallel transfers names the file.
 func (j *Job) notePartialFile(err error) {
 	kept := j.Sink.State()
 	if err == nil || kept.Offset == 0 || j.Sink.Name() == sink.StandardOutput {

@@ -28,10 +28,6 @@ const (
 // maxPage is the maximum size of a page that is opened in the browser, in bytes.
 const maxPage = 64 << 20
 
-// maxRequest is the maximum size of the body of a request that a page sends, in
-// bytes.
-const maxRequest = 16 << 20
-
 // A Renderer opens pages in a browser. The browser starts with the first page. A
 // nil Renderer returns responses unchanged.
 type Renderer struct {
@@ -111,7 +107,7 @@ func (r *Renderer) open(ctx context.Context, u uri.URI, resp *fetch.Response, te
 	answer := &browser.Answer{
 		Response: resp, Body: func() (io.ReadSeeker, error) { return text.Reader() },
 		Next: &capture.Handler{
-			Client: r.Client, MaxRequest: maxRequest,
+			Client: r.Client, MaxRequest: capture.MaxPageBody,
 			From:      func(r *http.Request, u uri.URI) (*fetch.Source, error) { return sources.Of(r, u), nil },
 			Responded: sources.Responded,
 			Store:     func(_ context.Context, x *capture.Exchange) error { x.Free(); return nil },

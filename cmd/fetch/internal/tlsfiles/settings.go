@@ -165,7 +165,7 @@ func (s Settings) addChecks(c *tls.Config) error {
 	}
 	switch {
 	case s.Status && s.Insecure:
-		return fetch.Usage.Errorf("--insecure excludes --cert-status, which needs a verified certificate")
+		return fetch.Usage.Errorf("the status of a certificate (--cert-status) cannot be checked if the certificate is not verified (--insecure)")
 	case s.Status:
 		checks = append(checks, statusCheck)
 	}
