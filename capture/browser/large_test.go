@@ -38,6 +38,25 @@ func TestLargeFrames(t *testing.T) {
 	}
 }
 
+// TestManyFrames opens a page with more frames than are read.
+func TestManyFrames(t *testing.T) {
+	b := open(t, browser.Options{PageIdle: 100 * time.Millisecond, PageTime: time.Minute})
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Write([]byte(`<script>for (let i = 0; i < 100; i++) {
+			document.documentElement.append(document.createElement('iframe'));
+		}</script>`))
+	})
+	p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const note = "frames were not read, because the page has more than 100"
+	if len(p.Frames) != 100 || !slices.Contains(p.Notes, note) {
+		t.Errorf("%d frames, notes %q", len(p.Frames), p.Notes)
+	}
+}
+
 // TestLargeCopy opens a page with pictures of noise, whose copy in PDF would need
 // more memory than a copy may have.
 func TestLargeCopy(t *testing.T) {

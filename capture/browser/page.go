@@ -337,6 +337,9 @@ func (p *page) frameAttached(e cdp.Event) {
 		p.frames = append(p.frames, a.SessionID)
 	}
 	p.mu.Unlock()
+	if full {
+		p.note(tooManyFrames)
+	}
 	if full || a.SessionID == "" {
 		return
 	}

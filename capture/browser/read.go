@@ -16,7 +16,7 @@ const MaxText = 4 << 20
 
 // Limits for the results of a page.
 const (
-	maxFrames = 100
+	maxFrames = 100      // see tooManyFrames
 	maxTexts  = 16 << 20 // bytes of all documents, after which the others are cut
 	maxCopy   = 24 << 20 // bytes of a PDF document
 )
@@ -75,6 +75,10 @@ type frameTree struct {
 // frameHung is the note for a frame whose elements are missing in the result.
 const frameHung = "a frame was not read, because its scripts do not end"
 
+// tooManyFrames is the note for a page with more than maxFrames frames, or more
+// than maxSessions of them in other processes.
+const tooManyFrames = "frames were not read, because the page has more than 100"
+
 // allFrames returns the frames of the page. The first is the page itself. The
 // frames of a process that does not answer in half of the time are left out.
 func (p *page) allFrames(ctx context.Context) ([]frame, error) {
@@ -105,6 +109,9 @@ func (p *page) allFrames(ctx context.Context) ([]frame, error) {
 	}
 	calls.Wait()
 	all = append(all, slices.Concat(found...)...)
+	if len(all) > maxFrames {
+		p.note(tooManyFrames)
+	}
 	return all[:min(len(all), maxFrames)], nil
 }
 
@@ -116,7 +123,11 @@ func (p *page) framesOf(ctx context.Context, session string) (all []frame, err e
 	}
 	var add func(frameTree)
 	add = func(t frameTree) {
-		if t.Frame.ID == "" || len(all) >= maxFrames {
+		if t.Frame.ID == "" {
+			return
+		}
+		if len(all) >= maxFrames {
+			p.note(tooManyFrames)
 			return
 		}
 		if f, err := p.frame(ctx, session, t.Frame.ID); err == nil {
