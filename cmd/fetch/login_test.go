@@ -30,7 +30,7 @@ func protected(t *testing.T) (url string, logins func() []string) {
 		}
 		switch {
 		case user+":"+password != "alice:s3cret":
-			w.Header().Set("WWW-Authenticate", `Basic realm="private"`)
+			w.Header().Set("WWW-Authenticate", `Basic realm="`+strings.Repeat("private", 100)+`"`)
 			w.WriteHeader(http.StatusUnauthorized)
 		case r.URL.Path == "/again":
 			http.Redirect(w, r, "/", http.StatusFound)
