@@ -7,7 +7,7 @@
 # make fuzz     run each fuzz target for FUZZTIME
 # make fuzz-coverage  count the statements that the inputs of each fuzz target reach
 # make fuzz-corpus  store the generated inputs that reach further statements
-# make loaded RUNS=10  run all tests again and again beside stress-ng
+# make loaded RUNS=10 TOGETHER=1  run all tests again and again beside stress-ng
 # make bench    run Go benchmarks, then compare fetch with curl, wget and others
 # make bench-compare BASE=REV  compare with another revision, which it builds
 # make bench-large  compare the cost of an item in tasks of two sizes
@@ -116,11 +116,13 @@ soak: peers
 	mkdir -p $(RESULTS)
 	FETCH_RESULTS=$(RESULTS) internal/test/testdir/run go test -p $(JOBS) -tags soak -run Soak -timeout $(SOAKTIME) -v ./...
 
+# RUNS is the number of runs, and TOGETHER that of the runs at the same time.
 RUNS ?= 10
+TOGETHER ?= 1
 
 loaded: peers
 	mkdir -p $(RESULTS)
-	go run ./internal/tool/loaded -runs $(RUNS) -results $(RESULTS) make test HANG=3h
+	go run ./internal/tool/loaded -runs $(RUNS) -together $(TOGETHER) -results $(RESULTS) make test HANG=3h
 
 PACKAGES ?= ./uri ./fetch ./save ./wrap ./warc ./internal/wire/http1 ./mirror/internal/archive ./mirror/internal/frontier/rules ./schemes/internal/sessions \
 	./internal/wire/z3950/apdu,./schemes/z3950

@@ -15,26 +15,39 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/internal/test/report"
 )
 
 func main() {
-	runs := flag.Int("runs", 10, "run the command this many times")
+	t := tally{start: time.Now()}
+	flag.IntVar(&t.runs, "runs", 10, "run the command this many times")
+	flag.IntVar(&t.together, "together", 1, "run this many commands at the same time")
+	flag.StringVar(&t.results, "results", "bin/results", "write the output of each run and the figures to this folder")
 	load := flag.String("load", "stress-ng --cpu 4 --io 2", "command that causes the load, in the Debian package stress-ng")
-	results := flag.String("results", "bin/results", "write the output of each run and the figures to this folder")
 	flag.Parse()
-	if err := loaded(strings.Fields(*load), flag.Args(), *runs, *results); err != nil {
+	if err := t.loaded(strings.Fields(*load), flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "loaded:", err)
 		os.Exit(1)
 	}
 }
 
+// A tally carries out runs and counts them.
+type tally struct {
+	runs, together int
+	results        string // folder
+	start          time.Time
+
+	mu            sync.Mutex
+	ended, passed int
+}
+
 // loaded runs the command beside the load.
-func loaded(load, command []string, runs int, results string) (err error) {
-	if len(load) == 0 || len(command) == 0 {
-		return errors.New("the load and the command are required")
+func (t *tally) loaded(load, command []string) error {
+	if len(load) == 0 || len(command) == 0 || t.together < 1 {
+		return errors.New("the load, the command and a positive number of commands are required")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	busy := exec.CommandContext(ctx, load[0], load[1:]...)
@@ -52,27 +65,53 @@ func loaded(load, command []string, runs int, results string) (err error) {
 		cancel()
 		<-ended
 	}()
-	passed, total := 0, 0
-	for n := range runs {
-		took, err := runOnce(command, filepath.Join(results, fmt.Sprintf("loaded-%d.log", n+1)))
-		select {
-		case <-ended:
-			return errors.New("the load has ended by itself")
-		default:
-		}
-		total += took
-		if err == nil {
-			passed++
-		}
-		fmt.Printf("run %d after %d s: %s\n", n+1, took, resultOf(err))
-		if err := record(results, n+1, passed, total); err != nil {
-			return err
-		}
+	return t.runAll(command, ended)
+}
+
+// runAll carries out all runs. After the load has ended, no run starts.
+func (t *tally) runAll(command []string, loadEnded <-chan struct{}) error {
+	numbers := make(chan int, t.runs)
+	for n := range t.runs {
+		numbers <- n + 1
 	}
-	if passed < runs {
-		return fmt.Errorf("%d of %d runs failed", runs-passed, runs)
+	close(numbers)
+	failed := make([]error, t.together)
+	var all sync.WaitGroup
+	for i := range failed {
+		all.Go(func() {
+			for n := range numbers {
+				if failed[i] = t.run(n, command, loadEnded); failed[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	if t.passed < t.runs {
+		return fmt.Errorf("%d of %d runs failed", t.runs-t.passed, t.runs)
 	}
 	return nil
+}
+
+// run carries out run n and records its result. A failed run is no error.
+func (t *tally) run(n int, command []string, loadEnded <-chan struct{}) error {
+	took, err := runOnce(command, filepath.Join(t.results, fmt.Sprintf("loaded-%d.log", n)))
+	select {
+	case <-loadEnded:
+		return errors.New("the load has ended by itself")
+	default:
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended++
+	if err == nil {
+		t.passed++
+	}
+	fmt.Printf("run %d after %d s: %s\n", n, took, resultOf(err))
+	return t.record()
 }
 
 func resultOf(err error) string {
@@ -119,9 +158,12 @@ func writeOutput(c *exec.Cmd, name string) error {
 }
 
 // record writes the figures of the runs until now.
-func record(results string, runs, passed, seconds int) error {
+func (t *tally) record() error {
 	figure := func(measure string, value int) report.Figure {
 		return report.Figure{Layer: "loaded runs", Measure: measure, Value: value, Scope: "loaded"}
 	}
-	return report.Write(results, "loaded-runs", []report.Figure{figure("runs of all tests", runs), figure("runs without a failure", passed), figure("seconds", seconds)})
+	return report.Write(t.results, "loaded-runs", []report.Figure{
+		figure("runs of all tests", t.ended), figure("runs at the same time", min(t.together, t.runs)), figure("runs without a failure", t.passed),
+		figure("seconds", int(time.Since(t.start).Seconds())),
+	})
 }
