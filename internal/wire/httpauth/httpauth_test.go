@@ -25,6 +25,9 @@ func TestParse(t *testing.T) {
 		{"blanks", []string{` Basic  realm = "a" ,, charset = UTF-8 `}, []Challenge{{"basic", params{"realm": "a", "charset": "UTF-8"}}}},
 		{"first value wins", []string{`Basic realm=a, Realm=b`}, []Challenge{{"basic", params{"realm": "a"}}}},
 		{"unterminated quote", []string{`Basic realm="a, b`}, []Challenge{{"basic", params{"realm": `"a, b`}}}},
+		{"empty quotes", []string{`Basic realm=""`}, []Challenge{{"basic", params{"realm": ""}}}},
+		{"escape at the end", []string{`Basic realm="a\`}, []Challenge{{"basic", params{"realm": `"a\`}}}},
+		{"escaped last quote", []string{`Basic realm="a\"`}, []Challenge{{"basic", params{"realm": `a\`}}}},
 		{"parameter without a scheme", []string{`realm="a"`}, []Challenge{{"realm", params{}}}},
 		{"empty field", []string{"", ",", `"x"`}, nil},
 		{"challenge ends with its field", []string{`Basic realm=a`, `nonce=b`},
@@ -63,6 +66,9 @@ func TestDigest(t *testing.T) {
 			[]string{`response="7eeb55b7f6f7bbb156ec8ed04a13f5a5"`, "qop=auth-int"}},
 		{"quotes in the user", `Digest realm="r", nonce="n"`, Login{`a"b\c`, "p"}, "GET", "/", "",
 			[]string{`username="a\"b\\c"`}},
+		// printf u:r | md5sum
+		{"hashed user", `Digest realm="r", nonce="n", userhash=true`, Login{"u", "p"}, "GET", "/", "",
+			[]string{`username="ba84be203fdfc7d34e054a76d285d0c9"`, ", userhash=true"}},
 	} {
 		got, err := Parse([]string{c.challenge})[0].digest(c.login, c.method, c.uri, c.cno, 1)
 		if err != nil {
@@ -72,6 +78,9 @@ func TestDigest(t *testing.T) {
 			if !strings.Contains(got, part) {
 				t.Errorf("%s: %s lacks %s", c.name, got, part)
 			}
+		}
+		if asked := strings.Contains(c.challenge, "userhash"); strings.Contains(got, "userhash") != asked {
+			t.Errorf("%s: got %s, want userhash %t", c.name, got, asked)
 		}
 	}
 }
