@@ -3,12 +3,13 @@ package uri
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/anyurl/fetch/internal/test/cputime"
 )
 
 // extractAll returns the URIs that Extract finds in text, each with its
@@ -168,15 +169,13 @@ var hostile = []string{
 // TestExtractLinear verifies that a text of eight times the length takes about
 // eight times as long.
 func TestExtractLinear(t *testing.T) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	measure := func(text string) time.Duration {
 		best := time.Hour
 		for range 3 {
-			start := threadTime()
-			for range Extract(text) {
-			}
-			best = min(best, threadTime()-start)
+			best = min(best, cputime.Of(func() {
+				for range Extract(text) {
+				}
+			}))
 		}
 		return best
 	}

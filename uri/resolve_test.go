@@ -2,10 +2,11 @@ package uri
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/anyurl/fetch/internal/test/cputime"
 )
 
 func TestResolve(t *testing.T) {
@@ -88,37 +89,33 @@ func TestEnumStrings(t *testing.T) {
 // take minutes of processor time, so the limit also suits the race detector.
 func TestLinear(t *testing.T) {
 	const n = 200_000
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	start := threadTime()
-	for _, c := range []struct{ name, path string }{
-		{"up", strings.Repeat("../", 1_000_000)},
-		{"down and up", strings.Repeat("a/", n) + strings.Repeat("../", n)},
-		{"here", strings.Repeat("./", n)},
-		{"zigzag", strings.Repeat("a/../", n)},
-		{"empty", strings.Repeat("/", n)},
-		{"encoded", strings.Repeat("%2e%2e/", n)},
-		{"colons", "./" + strings.Repeat(":", n)},
-	} {
-		base := MustParse("http://a/b/c")
-		ref := MustParse(strings.TrimPrefix(c.path, "//"))
-		for _, m := range []Mode{RFC3986, Draft2003, Draft1997} {
-			u, err := m.Resolve(base, ref)
-			if err != nil {
-				t.Fatalf("%s: %v", c.name, err)
+	cputime.Limit(t, 20*time.Second, func() {
+		for _, c := range []struct{ name, path string }{
+			{"up", strings.Repeat("../", 1_000_000)},
+			{"down and up", strings.Repeat("a/", n) + strings.Repeat("../", n)},
+			{"here", strings.Repeat("./", n)},
+			{"zigzag", strings.Repeat("a/../", n)},
+			{"empty", strings.Repeat("/", n)},
+			{"encoded", strings.Repeat("%2e%2e/", n)},
+			{"colons", "./" + strings.Repeat(":", n)},
+		} {
+			base := MustParse("http://a/b/c")
+			ref := MustParse(strings.TrimPrefix(c.path, "//"))
+			for _, m := range []Mode{RFC3986, Draft2003, Draft1997} {
+				u, err := m.Resolve(base, ref)
+				if err != nil {
+					t.Fatalf("%s: %v", c.name, err)
+				}
+				u.Normalize(ByScheme)
+				Relativize(base, u)
+				Relativize(u, base)
 			}
-			u.Normalize(ByScheme)
-			Relativize(base, u)
-			Relativize(u, base)
 		}
-	}
-	for _, in := range []string{
-		"//" + strings.Repeat("a:", n), "//" + strings.Repeat("a@", n), "//[" + strings.Repeat("1:", n),
-		"//[" + strings.Repeat("%25", n) + "]", strings.Repeat("a", n) + ":", "//" + strings.Repeat("1.", n),
-	} {
-		ParseZone(in)
-	}
-	if took := threadTime() - start; took > 20*time.Second {
-		t.Errorf("took %v", took)
-	}
+		for _, in := range []string{
+			"//" + strings.Repeat("a:", n), "//" + strings.Repeat("a@", n), "//[" + strings.Repeat("1:", n),
+			"//[" + strings.Repeat("%25", n) + "]", strings.Repeat("a", n) + ":", "//" + strings.Repeat("1.", n),
+		} {
+			ParseZone(in)
+		}
+	})
 }

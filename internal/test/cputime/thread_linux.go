@@ -1,13 +1,12 @@
-package uri
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// threadTime returns the processor time of the current thread. It does not
-// depend on other processes, unlike the time of a clock.
-func threadTime() time.Duration {
+// thread returns the processor time of the current thread.
+func thread() time.Duration {
 	const thread = 1 // RUSAGE_THREAD
 	var r syscall.Rusage
 	if err := syscall.Getrusage(thread, &r); err != nil {
