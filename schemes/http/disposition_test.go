@@ -68,6 +68,7 @@ func FuzzDisposition(f *testing.F) {
 	f.Add(`inline; x="a;filename=b"; filename=c.txt`)
 	f.Add(`form-data; name="x"; FILENAME="a\"b"`)
 	f.Add(`form-data; FILENAME="a\@b"`)
+	f.Add("form-data;\nFILENAME=a")
 	f.Add(`attachment; filename=a; filename*=UTF-8''%e2%82%ac`)
 	f.Fuzz(func(t *testing.T, field string) {
 		_, params, err := mime.ParseMediaType(field)
@@ -77,6 +78,9 @@ func FuzzDisposition(f *testing.F) {
 		}
 		if strings.ContainsFunc(want, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\uFFFD' }) {
 			return
+		}
+		if strings.ContainsAny(field, "\r\n\v\f") {
+			return // mime takes these for spaces; the driver accepts no such field
 		}
 		if ignoredBackslash.MatchString(field) {
 			return // mime removes the backslash, and Filename keeps it as curl does
