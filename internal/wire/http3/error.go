@@ -72,6 +72,8 @@ func streamFault(err error) error {
 		return &LostError{Reset: true}
 	case errors.As(err, &application) && !application.Remote:
 		return &Error{Code: uint64(application.ErrorCode), Text: application.ErrorMessage}
+	case errors.As(err, &transport) && transport.Remote && transport.ErrorCode.IsCryptoError():
+		return &TLSError{Err: tls.AlertError(transport.ErrorCode - 0x100)}
 	case errors.As(err, &transport) && !transport.Remote:
 		return &Error{Code: generalProtocolError, Text: fmt.Sprintf("server violates QUIC (error %#x)", uint64(transport.ErrorCode))}
 	case errors.As(err, &transport), errors.As(err, &application), errors.As(err, &idle), errors.As(err, &reset):

@@ -35,7 +35,7 @@ const streamTime = time.Second
 func (c *Conn) RoundTrip(ctx context.Context, fields []Field, limit time.Duration, sent, done func()) (*Response, error) {
 	if !c.Usable() {
 		done()
-		return nil, ErrUnsent
+		return nil, c.unsent()
 	}
 	within, cancel := context.WithTimeout(ctx, min(limit, streamTime))
 	defer cancel()
@@ -48,7 +48,7 @@ func (c *Conn) RoundTrip(ctx context.Context, fields []Field, limit time.Duratio
 		case within.Err() != nil:
 			return nil, message.ErrFull
 		}
-		return nil, ErrUnsent
+		return nil, c.unsent()
 	}
 	c.guard.start(s.StreamID())
 	frames := newFrameReader(guardedStream{s, s.StreamID(), c.guard})
@@ -64,6 +64,17 @@ func (c *Conn) RoundTrip(ctx context.Context, fields []Field, limit time.Duratio
 		return nil, err
 	}
 	return resp, nil
+}
+
+// unsent returns the error of a request that was not sent: a TLSError if the
+// server has rejected the TLS handshake, and ErrUnsent otherwise. A server verifies
+// the client certificate after the client has completed the handshake.
+func (c *Conn) unsent() error {
+	var rejected *TLSError
+	if errors.As(streamFault(context.Cause(c.Conn.Context())), &rejected) {
+		return rejected
+	}
+	return ErrUnsent
 }
 
 // A Body is the body of a response. It implements message.Body.

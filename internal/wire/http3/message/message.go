@@ -95,7 +95,8 @@ var ErrUnsent = errors.New("http3: server closes the connection")
 // now. The request was not sent.
 var ErrFull = errors.New("http3: server allows no further request on the connection")
 
-// A TLSError means that the TLS handshake of a QUIC connection failed.
+// A TLSError means that the TLS handshake of a QUIC connection failed. The server
+// can reject a client certificate when a request was already sent.
 type TLSError struct{ Err error }
 
 func (e *TLSError) Error() string { return "tls handshake: " + e.Err.Error() }
