@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -21,24 +22,32 @@ func SystemResolver() Resolver { return &net.Resolver{PreferGo: true} }
 
 // ServerResolver returns a Resolver that is like [SystemResolver] but sends its
 // queries to the given DNS servers. If servers is empty, it uses the DNS servers
-// of the system. The queries leave from the address in local that has the family
-// of the server. Without such an address, the system selects one.
+// of the system. If local is not empty, the queries leave from the address in local
+// that has the family of the server. A server without such an address is not used.
 func ServerResolver(servers []netip.AddrPort, local []netip.Addr) Resolver {
+	from := func(to netip.Addr) int {
+		return slices.IndexFunc(local, func(a netip.Addr) bool { return a.Unmap().Is4() == to.Unmap().Is4() })
+	}
+	usable := slices.DeleteFunc(slices.Clone(servers), func(to netip.AddrPort) bool { return len(local) > 0 && from(to.Addr()) < 0 })
 	var count atomic.Uint32
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		to, err := netip.ParseAddrPort(address)
-		if n := uint32(len(servers)); n > 0 {
-			to, err = servers[(count.Add(1)-1)%n], nil
+		switch n := uint32(len(usable)); {
+		case n > 0:
+			to, err = usable[(count.Add(1)-1)%n], nil
+		case len(servers) > 0:
+			to, err = servers[0], nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		var d net.Dialer
-		for _, a := range local {
-			if a.Is4() == to.Addr().Unmap().Is4() {
-				d.LocalAddr = localAddr(network, a, 0)
-				break
+		if len(local) > 0 {
+			i := from(to.Addr())
+			if i < 0 {
+				return nil, Connect.Errorf("no local address of the same family as the DNS server %v", to.Addr())
 			}
+			d.LocalAddr = localAddr(network, local[i], 0)
 		}
 		return d.DialContext(ctx, network, to.String())
 	}}
