@@ -270,7 +270,8 @@ func (wr *wireRequest) headUnsupported(code int) bool {
 }
 
 // asGet returns a copy of the request with the method GET. It computes the
-// Digest credentials again, because they depend on the method.
+// Digest credentials again, because they depend on the method. It removes a token
+// of Options.Negotiator, which is valid for one request.
 func (wr *wireRequest) asGet() *wireRequest {
 	next := *wr
 	next.method, next.proxyAnswered, next.proxyAuth = http.MethodGet, false, ""
@@ -278,6 +279,10 @@ func (wr *wireRequest) asGet() *wireRequest {
 		if field, err := next.challenge.Answer(loginOf(c), next.method, next.path+next.query, 2); err == nil {
 			next.setField("Authorization", field)
 		}
+	}
+	if next.negotiated {
+		next.negotiated = false
+		next.header = wr.header.Without(func(name string) bool { return strings.EqualFold(name, "Authorization") })
 	}
 	return &next
 }
