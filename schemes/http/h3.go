@@ -110,7 +110,7 @@ func (h *h3) connect(
 	key := netKey + "\x00" + wr.address
 	c, reused, err = h.pool.get(ctx, key, addrs, func() (c *h3conn, err error) {
 		if h.only() {
-			return h.dialAny(ctx, t, wr, addrs, func() {})
+			return h.dialFirst(ctx, wr, addrs)
 		}
 		c, tcp, err = h.race(ctx, netKey, t, wr, addrs)
 		return c, err

@@ -116,7 +116,7 @@ func (h *h3) dialAny(
 		if ended == errFaster {
 			err = ended
 		}
-		if !h.only() && (ended == nil || ended == errFaster) {
+		if ended == nil || ended == errFaster {
 			h.dead.mark(wr.address, addr)
 			t.Connectionf("HTTP/3 at %s: %v", addr, err)
 		}
@@ -126,6 +126,57 @@ func (h *h3) dialAny(
 		if ended != nil {
 			break
 		}
+	}
+	return nil, failed
+}
+
+// dialFirst opens a connection to one of addrs, without TCP. It tries the next
+// address after the head start, or when an attempt has failed, because a server
+// could name many addresses that never answer. It returns the first connection,
+// cancels the other attempts and waits for their ends. Its error is that of dialAny.
+func (h *h3) dialFirst(ctx context.Context, wr *wireRequest, addrs []string) (won *h3conn, failed error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	type result struct {
+		addr string
+		conn *h3conn
+		err  error
+	}
+	results := make(chan result)
+	next := time.NewTimer(0)
+	defer next.Stop()
+	for started, running := 0, 0; running > 0 || started < len(addrs) && ctx.Err() == nil; {
+		select {
+		case <-next.C:
+			if started == len(addrs) || ctx.Err() != nil {
+				continue
+			}
+			addr := addrs[started]
+			started, running = started+1, running+1
+			go func() {
+				c, err := h.dial(ctx, wr, addr, func() {})
+				results <- result{addr, c, err}
+			}()
+			next.Reset(h.transport.HeadStart())
+		case r := <-results:
+			running--
+			switch {
+			case r.err == nil && won == nil:
+				won = r.conn
+				cancel(errFaster)
+			case r.err == nil:
+				r.conn.Close()
+			case failed == nil || r.addr == wr.address:
+				failed = r.err
+			}
+			next.Reset(0)
+		}
+	}
+	switch {
+	case won != nil:
+		return won, nil
+	case failed == nil:
+		return nil, context.Cause(ctx)
 	}
 	return nil, failed
 }

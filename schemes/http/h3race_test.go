@@ -286,7 +286,7 @@ func TestHTTP3Error(t *testing.T) {
 	for _, addrs := range [][]string{{own}, {other, own}, {own, other}, {other, own, other}} {
 		transport := raceTransport{took: map[string]time.Duration{own: -1}, only: true}
 		h := h3{env: fetch.Env{Net: limitedNet{}}, transport: transport}
-		_, err := h.dialAny(t.Context(), nil, &wireRequest{address: own}, addrs, func() {})
+		_, err := h.dialFirst(t.Context(), &wireRequest{address: own}, addrs)
 		if fetch.FaultOf(err) != fetch.Connect {
 			t.Errorf("%q: got %v", addrs, err)
 		}
