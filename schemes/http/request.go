@@ -264,9 +264,12 @@ func (wr *wireRequest) withoutRange() *wireRequest {
 }
 
 // headUnsupported reports whether a HEAD request failed because the server does
-// not support HEAD. The status code is then 501 or 405.
+// not support HEAD. The status code is then 501 or 405. It returns false for a
+// request with a signature, which is not valid for GET. S3 sends 405 for a deleted
+// version.
 func (wr *wireRequest) headUnsupported(code int) bool {
-	return wr.method == http.MethodHead && wr.outgoing == nil && (code == http.StatusNotImplemented || code == http.StatusMethodNotAllowed)
+	signed := strings.HasPrefix(wr.header.Get("Authorization"), "AWS4-")
+	return wr.method == http.MethodHead && wr.outgoing == nil && !signed && (code == http.StatusNotImplemented || code == http.StatusMethodNotAllowed)
 }
 
 // asGet returns a copy of the request with the method GET. It computes the
