@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"time"
 )
@@ -57,14 +58,32 @@ func (s *scopeSettings) scope() (o Scope, err error) {
 	if o.Reach, ok = ParseReach(s.Reach); !ok {
 		return o, errors.New("unknown value of reach")
 	}
-	if o.Include, err = patternsOf(s.Include); err == nil {
-		o.Exclude, err = patternsOf(s.Exclude)
+	free := maxPatterns
+	if o.Include, err = patternsOf(s.Include, &free); err == nil {
+		o.Exclude, err = patternsOf(s.Exclude, &free)
 	}
 	return o, err
 }
 
-func patternsOf(texts []string) (all []*regexp.Regexp, _ error) {
+// maxPatterns is the maximum size of all stored patterns in instructions. Each
+// instruction needs about 40 bytes of memory.
+const maxPatterns = 4 << 20
+
+// patternBase is the memory of a short compiled pattern in instructions.
+const patternBase = 16
+
+// patternsOf compiles stored patterns and subtracts their sizes from free. The
+// patterns can come from an untrusted source. A pattern of ten bytes can need a
+// thousand instructions.
+func patternsOf(texts []string, free *int) (all []*regexp.Regexp, _ error) {
 	for _, text := range texts {
+		parsed, err := syntax.Parse(text, syntax.Perl)
+		if err != nil {
+			return nil, err
+		}
+		if *free -= patternBase + patternSize(parsed); *free < 0 {
+			return nil, errors.New("the patterns need too much memory")
+		}
 		p, err := regexp.Compile(text)
 		if err != nil {
 			return nil, err
@@ -72,6 +91,19 @@ func patternsOf(texts []string) (all []*regexp.Regexp, _ error) {
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// patternSize estimates the number of instructions of a compiled pattern, which
+// contains the operand of a repetition several times.
+func patternSize(p *syntax.Regexp) int {
+	n := 1 + len(p.Rune)
+	for _, operand := range p.Sub {
+		n += patternSize(operand)
+	}
+	if p.Op == syntax.OpRepeat {
+		n *= max(p.Min, p.Max, 1)
+	}
+	return n
 }
 
 func (s *limitSettings) limits() Limits {
