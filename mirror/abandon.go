@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -77,8 +76,8 @@ func storeOf(ctx context.Context, f frontier.Frontier, s Store) (store.Store, er
 	if err != nil {
 		return nil, err
 	}
-	var note runNote
-	if json.Unmarshal(stats.Note, &note) == nil && note.Settings != nil && note.Settings.Store != "" {
+	note, err := parseNote(stats.Note)
+	if err == nil && note.Settings != nil && note.Settings.Store != "" {
 		switch url := note.Settings.Store; storeURL(s) {
 		case "":
 			return namedStore(url).Open()

@@ -20,8 +20,8 @@ import (
 func (c *Crawl) ChangeLimits(ctx context.Context, change func(*Limits)) error {
 	err := c.viewShared(ctx, func(f frontier.Shared) error {
 		return f.ChangeNote(ctx, func(text []byte) ([]byte, error) {
-			var note runNote
-			if err := json.Unmarshal(text, &note); err != nil {
+			note, err := parseNote(text)
+			if err != nil {
 				return nil, err
 			}
 			if note.Settings == nil {
@@ -47,11 +47,12 @@ func (c *Crawl) ChangeLimits(ctx context.Context, change func(*Limits)) error {
 // version of the limits, and does nothing if the version has not changed.
 func (c *crawl) updateLimits(ctx context.Context, version string) (now string, err error) {
 	text, now, changed, err := c.shared.ChangedNote(ctx, version)
-	var note runNote
-	if err != nil || !changed || json.Unmarshal(text, &note) != nil || note.Settings == nil {
+	if err != nil || !changed {
 		return now, err
 	}
-	c.tally.setLimits(note.Settings.Limits.limits())
+	if note, err := parseNote(text); err == nil && note.Settings != nil {
+		c.tally.setLimits(note.Settings.Limits.limits())
+	}
 	return now, nil
 }
 

@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 
@@ -25,6 +24,9 @@ type recordedSeeds struct {
 	mu      sync.Mutex
 	seeds   serverSeeds
 	version string // version of the note that contains the seeds
+
+	known map[string]bool // all seeds
+	size  int             // bytes of these seeds
 }
 
 // trustedBy returns a URL in whose presence among the seeds a worker would trust
@@ -153,8 +155,8 @@ func (c *crawl) recordSeeds(ctx context.Context, seeds []string) error {
 		return nil
 	}
 	return c.shared.ChangeNote(ctx, func(text []byte) ([]byte, error) {
-		var note runNote
-		if err := json.Unmarshal(text, &note); err != nil || len(note.Seeds) == 0 {
+		note, err := parseNote(text)
+		if err != nil || len(note.Seeds) == 0 {
 			return text, err // the seeds were too long to be stored
 		}
 		known := map[string]bool{}
@@ -178,9 +180,12 @@ func (c *crawl) reloadSeeds(ctx context.Context) (changed bool, err error) {
 	version := c.recorded.version
 	c.recorded.mu.Unlock()
 	text, version, changed, err := c.shared.ChangedNote(ctx, version)
-	var note runNote
-	if err != nil || !changed || json.Unmarshal(text, &note) != nil {
+	if err != nil || !changed {
 		return false, err
+	}
+	note, err := parseNote(text)
+	if err != nil {
+		return false, nil
 	}
 	c.addSharedSeeds(note.Seeds)
 	c.recorded.mu.Lock()
@@ -189,12 +194,21 @@ func (c *crawl) reloadSeeds(ctx context.Context) (changed bool, err error) {
 	return true, nil
 }
 
-// addSharedSeeds adds recorded seeds of a shared crawl to the scope.
+// addSharedSeeds adds recorded seeds of a shared crawl to the scope. The database
+// can name other seeds at each call, so their total size has the limit of a note.
 func (c *crawl) addSharedSeeds(seeds []string) {
 	c.recorded.mu.Lock()
 	defer c.recorded.mu.Unlock()
+	if c.recorded.known == nil {
+		c.recorded.known = map[string]bool{}
+	}
 	for _, text := range seeds {
+		if c.recorded.known[text] || c.recorded.size+len(text) > maxNote {
+			continue
+		}
 		if u, err := uri.Parse(text); err == nil {
+			c.recorded.known[text] = true
+			c.recorded.size += len(text)
 			c.recorded.seeds.add(u, c.schemeOf(u))
 			c.scope.addSeed(u)
 		}

@@ -76,8 +76,8 @@ func (c *crawl) checkShared(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var note runNote
-	if err := json.Unmarshal(stats.Note, &note); err != nil || note.Settings == nil {
+	note, err := parseNote(stats.Note)
+	if err != nil || note.Settings == nil {
 		return err // the settings were too long to be stored
 	}
 	return sharedSettings(&c.o).checkEqual(note.Settings)
@@ -140,8 +140,8 @@ func (c *Crawl) sharedOptions(ctx context.Context) (o Options, err error) {
 		if err != nil {
 			return err
 		}
-		var note runNote
-		if err := json.Unmarshal(stats.Note, &note); err != nil {
+		note, err := parseNote(stats.Note)
+		if err != nil {
 			return err
 		}
 		if note.Settings == nil || len(note.Seeds) == 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/uri"
@@ -64,6 +65,16 @@ type runNote struct {
 	Settings *settings `json:"settings,omitempty"` // settings that all workers of a shared frontier have in common
 }
 
+// parseNote parses a note, which can come from an untrusted source. ChangeLimits
+// can make a note slightly larger than maxNote.
+func parseNote(text []byte) (n runNote, err error) {
+	if len(text) > 2*maxNote {
+		return n, fetch.Local.Errorf("the note of the run has %d bytes (limit %d)", len(text), 2*maxNote)
+	}
+	err = json.Unmarshal(text, &n)
+	return n, err
+}
+
 func (c *crawl) runNote(seeds []string) ([]byte, error) {
 	n := runNote{Seeds: seeds}
 	if c.shared != nil {
@@ -93,9 +104,12 @@ func (n runNote) encode() ([]byte, error) {
 // the user. Its seeds extend the scope, but the Policy does not trust them.
 func (c *crawl) addRecordedSeeds(ctx context.Context) error {
 	stats, err := c.queue.Stats(ctx)
-	var note runNote
-	if err != nil || json.Unmarshal(stats.Note, &note) != nil {
+	if err != nil {
 		return err
+	}
+	note, err := parseNote(stats.Note)
+	if err != nil {
+		return nil
 	}
 	if c.shared != nil {
 		c.addSharedSeeds(note.Seeds)
