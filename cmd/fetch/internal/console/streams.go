@@ -112,11 +112,13 @@ func (s *Streams) openLog(name string) (*os.File, error) {
 // Print writes a line of text to standard output.
 func (s *Streams) Print(text string) error { return WriteLine(s.Stdout, text) }
 
-// PrintJSON prints a value as indented JSON.
+// PrintJSON prints a value as indented JSON. It escapes control characters.
 func (s *Streams) PrintJSON(v any) error {
-	e := json.NewEncoder(s.Stdout)
-	e.SetIndent("", "  ")
-	return LocalError(e.Encode(v))
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return LocalError(err)
+	}
+	return s.Print(string(tty.JSON(text)))
 }
 
 // WriteLine writes text and a line end.
