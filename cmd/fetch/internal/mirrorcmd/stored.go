@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,13 +54,16 @@ func (c *mirrorCommand) storedSeeds(ctx context.Context) ([]uri.URI, error) {
 	return o.Seeds, nil
 }
 
-// flagList returns flags as text of at most maxNote bytes.
+// flagList returns flags as text. It shortens each flag to maxFlag bytes, so that
+// the list of a stranger cannot hide a flag behind a long one.
 func flagList(flags []string) string {
-	text := strings.Join(flags, " ")
-	if len(text) > maxNote {
-		text = text[:maxNote] + "..."
+	short := slices.Clone(flags)
+	for i, text := range short {
+		if len(text) > maxFlag {
+			short[i] = strings.ToValidUTF8(text[:maxFlag], "") + "..."
+		}
 	}
-	return text
+	return strings.Join(short, " ")
 }
 
 // quoteSpaces quotes text if it contains spaces.
@@ -70,8 +74,8 @@ func quoteSpaces(text string) string {
 	return text
 }
 
-// maxNote limits the list of flags in a note about stored settings, in bytes.
-const maxNote = 1000
+// maxFlag limits each flag in a note about stored settings, in bytes.
+const maxFlag = 100
 
 // A storedFlag is a flag with its value from the stored options of an archive.
 // A flag that is a list has any number of values.
