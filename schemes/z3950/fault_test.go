@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/schemetest"
 	"github.com/anyurl/fetch/internal/wire/ber"
@@ -68,6 +69,22 @@ func TestFaults(t *testing.T) {
 				s.Close()
 			})
 		})
+	}
+}
+
+// TestPlaintext checks the note about a password, which is never encrypted.
+func TestPlaintext(t *testing.T) {
+	for name, auth := range map[string]*fetch.Credential{"": nil, "the password was sent in plaintext": {User: "a", Password: "secret"}} {
+		client, _ := serve(t, answers(found(1), records(sutrs("text\n"))))
+		req, notes := schemetest.NewRequest(t, one), ""
+		req.Auth, req.Trace = auth, &trace.Trace{Note: func(text string) { notes += text }}
+		resp, err := client.Do(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.Body.Close(); notes != name {
+			t.Errorf("got notes %q, want %q", notes, name)
+		}
 	}
 }
 

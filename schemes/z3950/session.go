@@ -77,6 +77,7 @@ func (s *session) init(auth *fetch.Credential) error {
 	request, masked := p.Encode(), p
 	if p.Password != "" {
 		masked.Password = "***"
+		s.Trace().Notef("the password was sent in plaintext")
 	}
 	answer, err := s.roundTrip(request, masked.Encode())
 	if err != nil {
