@@ -83,9 +83,10 @@ func (d *driver) open(ctx context.Context, s *session, t fetch.Target, auth *fet
 		err = s.startTLS(ctx, d.env, t.Host, d.TLS)
 	}
 	if err == nil && auth != nil && auth.User != "" && auth.Password != "" {
-		if err = s.bind(auth); err == nil && s.TLS == nil {
+		if s.TLS == nil {
 			s.Trace().Notef("the password was sent in plaintext")
 		}
+		err = s.bind(auth)
 	}
 	return err
 }
