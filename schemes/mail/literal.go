@@ -239,13 +239,15 @@ func (l *literal) abort() {
 	l.Close()
 }
 
-// readAll reads a section of at most limit bytes. If the section is longer,
-// readAll closes the session and returns an error.
+// readAll reads a section of at most limit bytes. If the section is longer, or
+// takes longer than [sessions.ReplyTimeout], readAll closes the session and
+// returns an error.
 func (l *literal) readAll(limit int64) ([]byte, error) {
 	if l.size > limit {
 		l.abort()
 		return nil, fetch.Protocol.Errorf("header is %d bytes long, more than the limit of %d", l.size, limit)
 	}
+	l.s.awaitReply() // fetch.Client limits only the time of body reads
 	text, err := io.ReadAll(l)
 	if err != nil {
 		l.abort()

@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/schemes/mail"
+	"github.com/anyurl/fetch/uri"
 )
 
 // TestSlowServer checks that a server cannot hold a request open with slow
@@ -27,17 +28,21 @@ func TestSlowServer(t *testing.T) {
 	message := append(selected[:len(selected):len(selected)], expect("^T2 UID FETCH 5 BODY.PEEK.*\r\n$"), send("* 1 FETCH (UID 5 BODY[] {7}\r\n\r\nhello)\r\nT2 OK done\r\n"), faultnet.Stall())
 	part := append(found("5"), expect("^T3 UID FETCH 5 .*\r\n$"), send("* 1 FETCH (UID 5 BODY[] {100000}\r\nMessage-ID: <m@x>\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"),
 		faultnet.SendSlow(strings.Repeat("x", 1000), 1, 50*time.Second))
+	header := append(selected[:len(selected):len(selected)], expect("^T2 UID FETCH 5 .*\r\n$"), send("* 1 FETCH (UID 5 RFC822.SIZE 7 BODY[HEADER] {100000}\r\n"),
+		faultnet.SendSlow(strings.Repeat("x", 1000), 1, 50*time.Second))
 	stores := []string{"imap://192.0.2.1/INBOX"}
 	for name, test := range map[string]struct {
 		url     string
 		options mail.Options
+		op      fetch.Op
 		scripts []faultnet.Script
 		fault   string // "ok": the response lacks only the time
 	}{
-		"time of a message":     {"imap://192.0.2.1/INBOX/;UID=5", mail.Options{Mbox: true}, []faultnet.Script{message, batches}, "ok"},
-		"messages as mbox":      {"imap://192.0.2.1/INBOX", mail.Options{Mbox: true}, []faultnet.Script{batches}, "timeout"},
-		"messages of an author": {"mailto:a@x.example", mail.Options{Stores: stores}, []faultnet.Script{batches}, "timeout"},
-		"part of a message":     {"mid:m@x/part@x", mail.Options{Stores: stores}, []faultnet.Script{part}, "timeout"},
+		"time of a message":     {"imap://192.0.2.1/INBOX/;UID=5", mail.Options{Mbox: true}, fetch.Get, []faultnet.Script{message, batches}, "ok"},
+		"messages as mbox":      {"imap://192.0.2.1/INBOX", mail.Options{Mbox: true}, fetch.Get, []faultnet.Script{batches}, "timeout"},
+		"messages of an author": {"mailto:a@x.example", mail.Options{Stores: stores}, fetch.Get, []faultnet.Script{batches}, "timeout"},
+		"part of a message":     {"mid:m@x/part@x", mail.Options{Stores: stores}, fetch.Get, []faultnet.Script{part}, "timeout"},
+		"header of a message":   {"imap://192.0.2.1/INBOX/;UID=5", mail.Options{}, fetch.Stat, []faultnet.Script{header}, "timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -45,7 +50,7 @@ func TestSlowServer(t *testing.T) {
 				s := n.Serve("192.0.2.1:143", test.scripts...)
 				c := client(t, test.options, func(o *fetch.Options) { o.Dial = n.Dial })
 				start, fault := time.Now(), "ok"
-				resp, err := c.Get(t.Context(), test.url)
+				resp, err := c.Do(t.Context(), &fetch.Request{URL: uri.MustParse(test.url), Op: test.op})
 				if err != nil {
 					fault = fetch.FaultOf(err).String()
 				} else {
