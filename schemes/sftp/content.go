@@ -71,6 +71,13 @@ func (c *content) Read(p []byte) (n int, err error) {
 	return 0, c.err
 }
 
+// begin requests the first block and waits for the start of its reply. It
+// returns io.EOF for an empty file.
+func (c *content) begin() error {
+	defer c.session.channel.start()()
+	return c.advance()
+}
+
 // received counts bytes of the first block. At the end of the server's reply,
 // it removes the block. If the reply was too short, it requests the missing end
 // of the block again.

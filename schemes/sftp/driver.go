@@ -123,7 +123,7 @@ func file(l *lease, req *fetch.Request, resp *fetch.Response, where locator, a a
 	c := newContent(l.Session, handle, first, end)
 	if resp.Size == 0 {
 		// The size of files that the system generates, as in /proc, is wrong.
-		if c.err = c.advance(); c.err != io.EOF {
+		if c.err = c.begin(); c.err != io.EOF {
 			resp.Size, resp.Validator = -1, ""
 		}
 	}

@@ -70,6 +70,7 @@ func TestHostile(t *testing.T) {
 		{"silent before data", "/a", map[byte]string{5: ""}, "timeout", ""},
 		{"file of unknown size", "/a", map[byte]string{17: "\x69" + id + u32(0), 5: eof}, "ok", ""},
 		{"file of size 0", "/a", map[byte]string{17: "\x69" + id + u32(1) + u64(0), 5: eof}, "ok", ""},
+		{"file of size 0, silent before data", "/a", map[byte]string{17: "\x69" + id + u32(1) + u64(0), 5: ""}, "timeout", ""},
 		{"size of 64 bits", "/a", map[byte]string{17: "\x69" + id + u32(1) + u64(-1)}, "protocol", ""},
 		{"short attributes", "/a", map[byte]string{17: "\x69" + id + u32(15)}, "protocol", ""},
 		{"endless extended attributes", "/a", map[byte]string{17: "\x69" + id + u32(-1<<31) + u32(-1)}, "protocol", ""},
