@@ -77,7 +77,12 @@ type searchLister struct {
 	batch     imap.UIDSet // messages in the current batch that were not yet listed
 	current   *responseLister
 	uidsOnly  bool // if true, only UIDs are listed, because the FETCH data was malformed
+	listed    int  // entries with only a UID
 }
+
+// maxUIDs is the maximum number of entries with only a UID. The server sends
+// nothing for them: one range in its answer can name billions of messages.
+const maxUIDs = 1 << 18
 
 // batchSize is the number of messages in one FETCH command.
 const batchSize = 200
@@ -115,6 +120,9 @@ func (f *searchLister) nextUID() (e fetch.Entry, err error) {
 	f.batch, f.remaining = splitUIDs(f.remaining, 1)
 	if len(f.batch) == 0 {
 		return e, io.EOF
+	}
+	if f.listed++; f.listed > maxUIDs {
+		return e, fetch.TooLarge.Errorf("the search found more than %d messages that the server does not describe", maxUIDs)
 	}
 	name := f.batch.String()
 	return fetch.Entry{Name: name, Kind: fetch.Document, Media: messageMedia, Size: -1,

@@ -2,6 +2,7 @@ package mail_test
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -65,4 +66,30 @@ func TestSlowServer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEndlessSearch checks the number of entries if the server finds billions of
+// messages in a few bytes, and then sends a malformed description.
+func TestEndlessSearch(t *testing.T) {
+	send, expect := faultnet.Send, faultnet.Expect
+	synctest.Test(t, func(t *testing.T) {
+		n := faultnet.NewNetwork(t)
+		s := n.Serve("192.0.2.1:143", faultnet.Script{
+			send("* PREAUTH [CAPABILITY IMAP4rev1 ESEARCH] hi\r\n"), expect("EXAMINE INBOX\r\n$"), send("* 9 EXISTS\r\nT1 OK done\r\n"),
+			expect("SEARCH .*\r\n$"), send("* ESEARCH (TAG \"T2\") UID ALL 1:4000000000\r\nT2 OK done\r\n"),
+			expect("FETCH .*\r\n$"), send("* 1 FETCH (((((\r\n"),
+		})
+		c := client(t, mail.Options{}, func(o *fetch.Options) { o.Dial = n.Dial })
+		resp, err := c.Get(t.Context(), "imap://192.0.2.1/INBOX?ALL")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, io.LimitReader(resp.Body, 100<<20)); fetch.FaultOf(err) != fetch.TooLarge {
+			t.Errorf("got %d bytes, %v", n, err)
+		}
+		resp.Body.Close()
+		c.Close()
+		synctest.Wait()
+		s.Close()
+	})
 }
