@@ -159,8 +159,8 @@ func (a *Archive) openUploads(ctx context.Context) error {
 	for some := range slices.Chunk(names, 1000) {
 		found, err := a.ledger.Find(ctx, some)
 		for _, f := range found {
-			if f.State == frontier.FileStored && f.Worker == s.Worker {
-				err = errors.Join(err, a.uploads.Discard(f.Name))
+			if err == nil && f.State == frontier.FileStored && f.Worker == s.Worker {
+				err = a.discardStored(ctx, &f)
 			}
 		}
 		if err != nil {
@@ -168,6 +168,22 @@ func (a *Archive) openUploads(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// discardStored removes the local copy of a file that the database records as
+// stored. If the store lacks the file or has other bytes, the copy remains, because
+// it can be the only one.
+func (a *Archive) discardStored(ctx context.Context, f *frontier.WARCFile) error {
+	s := a.options.Shared
+	has, err := upload.Has(ctx, s.Store, f)
+	if err != nil {
+		return err
+	}
+	if !has {
+		s.Log.Warn("the store has no intact copy, so that the local file remains", "file", f.Name)
+		return nil
+	}
+	return a.uploads.Discard(f.Name)
 }
 
 // Uploads reports whether the archive uploads its WARC files to a store.
