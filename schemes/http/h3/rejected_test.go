@@ -1,12 +1,9 @@
 package h3_test
 
 import (
-	"context"
 	"crypto/tls"
 	"strings"
 	"testing"
-
-	"github.com/quic-go/quic-go"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/peer"
@@ -30,20 +27,7 @@ func TestRejectedClient(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := &tls.Config{Certificates: []tls.Certificate{cert.TLS}, NextProtos: []string{"h3"}, ClientAuth: c.auth}
-			l, err := quic.ListenAddr("127.0.0.1:0", config, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			go func() {
-				for {
-					c, err := l.Accept(context.Background())
-					if err != nil {
-						return
-					}
-					go answerHello(c)
-				}
-			}()
+			l := serveQUIC(t, config, nil, answerHello)
 			o := http.Options{HTTP3: h3.New(h3.Options{Mode: h3.Only})}
 			client := fetch.New(fetch.Options{Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: cert.Pool, Certificates: c.certs}}, http.Schemes(o)...)
 			defer client.Close()

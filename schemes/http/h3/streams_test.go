@@ -14,25 +14,32 @@ import (
 	"github.com/anyurl/fetch/schemes/http/h3"
 )
 
-// TestFewStreams checks that an unread body does not block the next request if the
-// server allows only one request at a time on a connection.
-func TestFewStreams(t *testing.T) {
-	cert := peer.NewCert(t, peer.CertOptions{Hosts: []string{"a.test"}})
-	config := &tls.Config{Certificates: []tls.Certificate{cert.TLS}, NextProtos: []string{"h3"}}
-	l, err := quic.ListenAddr("127.0.0.1:0", config, &quic.Config{MaxIncomingStreams: 1})
+// serveQUIC passes each connection to answer until the test ends.
+func serveQUIC(t *testing.T, config *tls.Config, limits *quic.Config, answer func(*quic.Conn)) *quic.Listener {
+	t.Helper()
+	l, err := quic.ListenAddr("127.0.0.1:0", config, limits)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
 			c, err := l.Accept(context.Background())
 			if err != nil {
 				return
 			}
-			go answerLarge(c)
+			go answer(c)
 		}
 	}()
+	return l
+}
+
+// TestFewStreams checks that an unread body does not block the next request if the
+// server allows only one request at a time on a connection.
+func TestFewStreams(t *testing.T) {
+	cert := peer.NewCert(t, peer.CertOptions{Hosts: []string{"a.test"}})
+	config := &tls.Config{Certificates: []tls.Certificate{cert.TLS}, NextProtos: []string{"h3"}}
+	l := serveQUIC(t, config, &quic.Config{MaxIncomingStreams: 1}, answerLarge)
 	o := http.Options{HTTP3: h3.New(h3.Options{Mode: h3.Only})}
 	client := fetch.New(fetch.Options{Policy: fetch.Typed(), Resolver: loopback{}, TLS: &tls.Config{RootCAs: cert.Pool}}, http.Schemes(o)...)
 	defer client.Close()
